@@ -40,9 +40,9 @@ Sides = tuple[Index, Index]
 
 
 class Choice(tuple[float, ...]):
-    """The power and the number of rounds or the penalties that were chosen: a tuple that unpacks.
+    """The chosen power, and the chosen number of rounds or penalties, as a tuple.
 
-    It is (p, t), (p, l2), (p, l1) or (p, l1, l2).
+    The tuple is (p, t), (p, l2), (p, l1) or (p, l1, l2).
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Choice(tuple[float, ...]):
     t : int
         The number of rounds, if that was chosen.
     l1, l2 : float
-        The penalties, one or both of which were chosen; not with rounds.
+        The penalties, of which one or both were chosen; absent with rounds.
     kind : str or None
         The kind of weak rankers, if there were several.
     """
@@ -90,15 +90,15 @@ class CrossValidation:
     Attributes
     ----------
     p : ndarray, shape (P,)
-        The powers, in the order in which they were given. With several kinds of weak rankers, all powers of the first
-        kind, those of the second, and so on.
+        The powers, in the given order. With several kinds of weak rankers, all powers of the first kind, then those of
+        the second, and so on.
     rounds : ndarray of int, shape (S,), or None
         The numbers of rounds after which held-out rows were measured, ascending; None with penalties.
     scores : ndarray, shape (P, F, S)
         The measure on the held-out rows of each fold. A run that ended before t_max keeps its last value.
     folds : pair of ndarray of int, shapes (I,) and (K,)
-        In which fold each row was held out; -1 for rows that never were. To be passed to another call that
-        is to be compared with this one.
+        The fold in which each row was held out; -1 for rows that never were. Pass it as `folds` to another call to
+        compare both on the same folds.
     traces : tuple of tuple of Trace
         ``traces[i][k]`` is the run of `train` with ``p[i]`` on all rows but those of fold k; empty with penalties.
     metric : str
@@ -110,10 +110,10 @@ class CrossValidation:
     status : ndarray of str, shape (P, F, S), or None
         How their runs ended; None with rounds.
     tol : float or None
-        What their certificates were to reach; None with rounds.
+        The tolerance of their certificates; None with rounds.
     along : {"t", "l1", "l2", "l1, l2"}
-        What the S judgements of a run are of. With ``"l1, l2"`` both penalties change, in one run or in different
-        ones.
+        What changes over the S measurements of a run. With ``"l1, l2"`` both penalties change, in one run or between
+        runs.
     kinds : tuple of str, length P
         The kind of weak rankers of each of `p`; empty if there was one.
     second_scores : ndarray, shape (P, F, S), or None
@@ -147,8 +147,8 @@ class CrossValidation:
     def standard_error(self) -> NDArray[np.float64]:
         """Standard deviation over the folds divided by the root of their number, shape (P, S).
 
-        It is a rough guide: the folds share training rows, which makes it too small, and with few folds it is
-        uncertain itself. nan if there is one fold only.
+        It is approximate. The folds share training rows, which makes it too small, and with few folds it is uncertain
+        itself. It is nan for a single fold.
         """
         return self._error(self.scores)
 
@@ -160,14 +160,14 @@ class CrossValidation:
 
     @property
     def best(self) -> Choice:
-        """The pair (p, t), (p, l2) or (p, l1), or (p, l1, l2), with the largest mean; of several, the simplest.
+        """The pair (p, t), (p, l2) or (p, l1), or (p, l1, l2), with the largest mean; the simplest one if several tie.
 
-        With a second measure it has the largest mean of that, among those whose mean of the first is no more than one
-        standard error (of the largest one) below the largest.
+        With a second measure, it has the largest mean of the second measure among those whose mean of the first is at
+        most one standard error (of the largest) below the largest.
 
-        A pair (p, t) goes straight into training: ``pnorm.train(pos, neg, H, *found.best)``. Penalties go by their
-        names: ``pnorm.minimize(pos, neg, H, found.best.p, l1=found.best.l1, l2=found.best.l2)``. Of several kinds of
-        weak rankers, ``found.best.kind`` is the one to take.
+        A pair (p, t) can be passed to training: ``pnorm.train(pos, neg, H, *found.best)``. Pass penalties by name:
+        ``pnorm.minimize(pos, neg, H, found.best.p, l1=found.best.l1, l2=found.best.l2)``. With several kinds of weak
+        rankers, use ``found.best.kind``.
         """
         return self._choice(*self._best_place)
 
@@ -183,12 +183,12 @@ class CrossValidation:
 
     @property
     def simplest(self) -> Choice:
-        """What the rule of one standard error takes, a pair as `best`.
+        """The choice by the rule of one standard error, a pair like `best`.
 
-        The first kind of weak rankers, of that the smallest p, and of that the fewest rounds or the largest penalty,
-        whose mean is no more than one standard error (of the largest one) below the largest: what the folds cannot tell
-        from the best, and rests on more of the rows. Of two penalties, `l1` goes before `l2`. With one fold there is no
-        error to go by, and this is the largest itself.
+        Candidates are all pairs whose mean is at most one standard error (of the largest mean) below the largest. The
+        folds cannot distinguish them from the best. Of these it is the first kind of weak rankers, then the smallest p,
+        then the fewest rounds or the largest penalty (`l1` before `l2`). With one fold there is no standard error, and
+        this is the pair with the largest mean.
         """
         return self._choice(*self._simplest_place)
 
@@ -265,7 +265,7 @@ class CrossValidation:
         )
 
     def to_frame(self) -> Any:
-        """Return all that was compared as a data frame of pandas.
+        """Return all results as a data frame of pandas.
 
         Returns
         -------

@@ -1,8 +1,8 @@
 """The P-Norm Push as a scikit-learn estimator, and measures of the top as scorers; needs the extra ``sklearn``.
 
-`PNormPush` is a classifier of two classes whose `decision_function` is made to be sorted by: it is trained by
-`pnorm.train` or `pnorm.minimize` and fits into pipelines, searches and cross-validation. `scorer` makes
-measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leaves of a forest into weak rankers.
+`PNormPush` is a classifier of two classes. Sort rows by its `decision_function` to get a ranked list. It is trained by
+`pnorm.train` or `pnorm.minimize` and works in pipelines, searches and cross-validation. `scorer` turns measures of
+`pnorm.metrics` into scorers for ``scoring=``. `leaves` turns the leaves of a forest into weak rankers.
 """
 
 from __future__ import annotations
@@ -161,94 +161,95 @@ def _gives_probabilities(model: PNormPush) -> bool:
 
 
 class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Ranking that is right at the top of the list, as a classifier of two classes.
+    r"""Ranking that is most accurate at the top of the list, as a classifier of two classes.
 
-    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`), with the second
-    of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two,
-    at a cut-off that keeps a promise if one is asked for, and `predict_proba` makes probabilities of the scores.
+    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`). The second of
+    the two classes is the positive one. Sort rows by `decision_function`, the largest first. `predict` divides the list
+    at a cut-off, which `cutoff` or `choose_cutoff` can choose for a required precision, recall or budget.
+    `predict_proba` returns probabilities.
 
     Parameters
     ----------
     p : float, optional
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it, or takes
-        4 with rounds.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it by
+        cross-validation, or uses 4 with rounds.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
-        The weak rankers. None takes ``"table"`` where the columns of `X` have names, or `kinds` is given, and
-        ``"thresholds"`` of a matrix of numbers, and chooses between lines with cuts, and cuts in few steps (see Notes);
-        with rounds there are no lines. ``"table"``: what suits each column of numbers, text, truth values, dates and
-        missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
-        (`pnorm.rankers.quantile_thresholds`), of which a missing value, NaN, is above none and has a weak ranker of its
-        own; ``"columns"``, as they are; ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level
-        (`pnorm.rankers.categories`). Or a collection; a function of ``(pos, neg)`` that makes one of the training rows;
-        functions of rows. Or a scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the
-        columns that its `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training
-        rows.
+        The weak rankers. None uses ``"table"`` if the columns of `X` have names or `kinds` is given, and
+        ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, and cuts in few steps (see Notes);
+        with rounds there are no lines. ``"table"``: weak rankers that suit each column of numbers, text, truth values,
+        dates and missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
+        (`pnorm.rankers.quantile_thresholds`); a missing value, NaN, exceeds no cut and has its own weak ranker.
+        ``"columns"``: the columns as they are. ``"normalized"``: the columns scaled to [0, 1]. ``"categories"``: an
+        indicator per level (`pnorm.rankers.categories`). You can also pass a collection, a function of ``(pos, neg)``
+        that makes one from the training rows, or a list of functions of rows. Of a scikit-learn estimator, the leaves
+        of its trees are used if it has `apply` (`leaves`), and otherwise the columns that its `transform` returns. An
+        estimator that is not fitted is cloned and fitted on the training rows.
     kinds : mapping from column to kind, optional
-        What columns become, by name or number from 0, in place of what they seem to be: ``{"zip": "category"}``. As in
-        `pnorm.rankers.from_table`. It is for the rankers ``"table"``.
+        Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
+        `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
     n_cuts : int
-        Cuts per column of ``"table"`` and ``"thresholds"``, at most.
+        Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
     linear : bool, optional
-        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None leaves it open
-        where the weak rankers are chosen, and is False elsewhere. It is for the rankers ``"table"`` and
+        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None chooses it with
+        the weak rankers if these are chosen, and is False otherwise. It applies to the rankers ``"table"`` and
         ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
-        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
-        None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
+        rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
     t_max : int, optional
-        Largest number of rounds, or of Newton steps; None takes 200.
+        Largest number of rounds, or of Newton steps; None means 200.
     solver : {"auto", "coordinate", "newton"}
-        ``"coordinate"`` is `pnorm.train`, boosting round by round, and ``"newton"`` `pnorm.minimize`, the exact
-        minimiser. ``"auto"`` minimises, and chooses what is None by cross-validation. It takes rounds where `t_max`,
-        `early_stopping`, another `loss` than ``"exponential"``, an estimator as `rankers`, groups or sparse rows ask
-        for them.
+        ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
+        minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
+        rounds if `t_max`, `early_stopping`, a `loss` other than ``"exponential"``, an estimator as `rankers`, groups or
+        sparse rows are given.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure in `scoring` by its name
-        in `pnorm.callbacks.early_stopping` is that of the list read from below; a scorer of scikit-learn gets the list
-        as it is.
+        Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure that `scoring` gives by
+        its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of scikit-learn gets
+        the list unchanged.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
     l1 : float, optional
-        Weight of the penalty ``l1 |lam|_1``, zero or more. It is used by minimisers. If `l1` and `l2` are None,
-        ``solver="auto"`` chooses one of them; 0 for `l1` leaves the choice of `l2`. Else None is 0.
+        Weight of the penalty ``l1 |lam|_1``, zero or more. It applies to minimisers. If `l1` and `l2` are None,
+        ``solver="auto"`` chooses one of them; with `l1` = 0 it chooses `l2`. Otherwise None means 0.
     l2 : float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by minimisers. None as for `l1`.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It applies to minimisers. None as for `l1`.
     penalty : {"coefficients", "shapes"}, optional
-        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None takes
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None means
         ``"shapes"`` with ``solver="auto"``, and ``"coefficients"`` with ``"newton"``.
     max_columns : int, optional
-        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It is used by
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It applies to
         minimisers.
     cv : int, splitter or iterable
-        Folds by which ``solver="auto"`` chooses: their number, two or more (as many as a class has rows, if that is
-        fewer); or a splitter of scikit-learn, or pairs of training and test rows. Each row is held out once at most,
-        and all that are not held out are trained on.
+        The folds by which ``solver="auto"`` chooses: their number, two or more (reduced to the number of rows of a
+        class if that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out
+        once at most. All rows that are not held out are trained on.
     early_stopping : bool
-        Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
-        take the coefficients of the best round.
+        Whether to hold out rows, to stop when their ranking has not improved for `n_iter_no_change` rounds, and to use
+        the coefficients of the best round.
     cutoff : mapping, optional
-        What `predict` is to keep on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget": 200, "of":
-        10_000}``, and the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds
-        `validation_fraction` of the rows out, trains on the others, and chooses the cut-off on those held out.
-        `choose_cutoff` does it on rows that are given.
+        The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
+        200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
+        `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
+        `choose_cutoff` chooses it on other rows.
     validation_fraction : float
-        The share of the rows that are held out by `early_stopping`, and by `cutoff`, the same of both classes; with
-        groups, the share of these.
+        The share of the rows that `early_stopping` and `cutoff` hold out, the same for both classes. With groups, it is
+        the share of the groups.
     n_iter_no_change : int
         Rounds to wait for a better score.
     scoring : str, callable or None
-        What the list of the held-out rows is worth: a measure by its name in `pnorm.callbacks.early_stopping`, None
-        being the partial AUC down to the first ten negatives, or the first 1 % of them if that is more, and
-        ``"log_objective"`` what training lowers; or a scorer of scikit-learn, or its name, that asks for
-        `decision_function`. With groups it is the mean over these.
+        The measure of the held-out rows: a name in `pnorm.callbacks.early_stopping`, or a scorer of scikit-learn, or
+        its name, that uses `decision_function`. None is the partial AUC down to the first ten negatives, or the first
+        1 % of them if that is more. ``"log_objective"`` is the objective of training. With groups it is the mean over
+        the groups.
     random_state : int, RandomState or None
-        Which rows are held out. With None `early_stopping` draws others in every fit, and ``solver="auto"`` and
-        `cutoff` draw the same.
+        Seed for the rows that are held out. With None, `early_stopping` draws other rows in every fit, and
+        ``solver="auto"`` and `cutoff` draw the same ones.
     n_jobs : int or None
-        Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
-        depend on it.
+        Threads, as in scikit-learn: None means one unless joblib's context sets another number, -1 means all. The
+        coefficients do not depend on it.
     verbose : int
         What `fit` prints. 0 prints nothing, 1 a line for each stage (cross-validation, training, cut-off), and 2 also a
         line for each fold of the cross-validation.
@@ -258,67 +259,67 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray, shape (2,)
         The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label`.
     rankers_ : Rankers
-        The weak rankers: ``pnorm.score(X, model.rankers_, model.lam_)`` are the scores before `threshold_` is
-        taken off. For a table, ``rankers_.plan`` prints what became of each column.
+        The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
+        subtracted. For a table, ``rankers_.plan`` prints how each column is used.
     lam_ : ndarray, shape (n,)
-        Their coefficients.
+        The coefficients of the weak rankers.
     p_ : float
         The power.
     l1_, l2_ : float
-        The penalties; 0 with rounds. Those of `cross_validation_`, or smaller ones where some of many rows have chosen.
+        The penalties; 0 with rounds. They are those of `cross_validation_`, or smaller if only a sample of many rows
+        was used for the choice.
     kind_ : str or None
-        The kind of weak rankers that was chosen: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``,
-        or ``"lines"`` where all columns are constant; None if `rankers` were given.
+        The chosen kind of weak rankers: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``, or
+        ``"lines"`` if all columns are constant; None if `rankers` were given.
     cross_validation_ : CrossValidation or None
-        What the choice was made by, with a table of all that was compared; None if nothing was chosen.
+        The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     threshold_ : float
-        The score above which `predict` says the positive class: that of probability 1/2, minus the intercept of
-        `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is then the score
-        with the largest balanced accuracy on the rows of `fit`, half-way between two scores; the highest, if several
-        are as good. Both classes count alike in it, and where positives are rare, `predict` then flags many more rows
-        than there are positives: 465 for 40 of 4,000, in an example of the page "scikit-learn". `cutoff` and
-        `choose_cutoff` draw the line by precision, recall or a number of rows. With a cut-off, it is the largest number
-        below `cutoff_.score`.
+        The score above which `predict` returns the positive class. It is the score of probability 1/2, which is minus
+        the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It
+        is then the score with the largest balanced accuracy on the rows of `fit`, half-way between two scores, and the
+        highest one if several tie. Balanced accuracy gives both classes the same weight. If positives are rare,
+        `predict` then flags many more rows than there are positives: 465 for 40 of 4,000, in an example of the page
+        "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision, recall or a number of rows. With a
+        cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
-        The cut-off that `predict` goes by, and what it promises; None if none was chosen. Its scores are those of
-        ``pnorm.score(X, model.rankers_, model.lam_)``: ``pnorm.save(path, model.lam_, model.rankers_,
-        cutoff=model.cutoff_)`` keeps it.
+        The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of ``pnorm.score(X,
+        model.rankers_, model.lam_)``. ``pnorm.save(path, model.lam_, model.rankers_, cutoff=model.cutoff_)`` stores it.
     trace_ : Trace
         The record of the run.
     n_iter_ : int
-        Rounds, or steps, behind `lam_`: with `early_stopping` those down to the best one.
+        The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
     validation_score_ : ndarray
         With `early_stopping`, the score of the held-out rows before the first round and after each one. The sign of
-        ``"log_objective"`` is changed, so that more is better.
+        ``"log_objective"`` is changed, so that larger is better.
     n_features_in_ : int
-        Columns of the rows, if these have columns.
+        The number of columns, if the rows have columns.
     feature_names_in_ : ndarray
-        Their names, if these are all strings.
+        The names of the columns, if all are strings.
 
     See Also
     --------
-    pnorm.train, pnorm.minimize : What does the work.
+    pnorm.train, pnorm.minimize : The functions that train.
     scorer : Measures of the top for model selection.
 
     Notes
     -----
-    What ``solver="auto"`` chooses, and by what, is on the page "Choosing p and when to stop". In short: a straight line
-    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. Of all that are within one standard
-    error of the best partial AUC down to the first ten negatives, or the first 1 % of them if that is more, it takes
-    the one with the largest average precision. Then it minimises over all rows. What is given is not chosen: with
-    ``p=4`` only weak rankers and penalty are. Of more than 16,384 rows of a class as many are drawn to choose by. Where
-    a class has one row, nothing can be held out, and lines and cuts with p = 4 and l2 = 0.4 are taken.
+    The page "Choosing p and when to stop" describes how ``solver="auto"`` chooses. The candidates are a straight line
+    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. The measure is the partial AUC down
+    to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one standard error of
+    the best, the one with the largest average precision is chosen and minimised over all rows. Given parameters are not
+    chosen: with ``p=4`` only weak rankers and penalty are. If a class has more than 16,384 rows, as many are drawn for
+    the choice. If a class has one row, none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
 
-    Rows with a `sample_weight` of w count as w copies, those of weight zero as absent. (Where a column has more than
-    `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
+    Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. (If a column has more than
+    `n_cuts` + 1 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
     form within a group only.
 
-    Of a data frame, new rows need the columns of `fit` in the same order, and no others: a rule of scikit-learn's,
-    whose message names those that differ. The columns of a dictionary are found by name, whatever else it holds.
+    New rows in a data frame need the columns of `fit` in the same order, and no others. This is a rule of scikit-learn,
+    whose message names the columns that differ. The columns of a dictionary are found by name, and it may have others.
 
-    Scikit-learn's `clone`, and so cross-validation, takes the fit from an estimator that is given as `rankers`, which
-    is then fitted anew on each training part: so it should be, or leaves would know the rows that they are tested
-    on. ``sklearn.frozen.FrozenEstimator`` keeps it.
+    Scikit-learn's `clone`, which cross-validation uses, returns an estimator in `rankers` unfitted. It is then fitted
+    on each training part, so that its leaves do not depend on the rows of the test part.
+    ``sklearn.frozen.FrozenEstimator`` prevents this.
 
     Examples
     --------
@@ -488,18 +489,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Training ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, pos_label: Any = None) -> PNormPush:
-        """Train on rows with labels.
+        """Train on rows and labels.
 
         Parameters
         ----------
         X : array_like, data frame, dictionary of columns or list of dictionaries, shape (N, d)
-            The rows. A data frame of pandas or polars, an Arrow table, a dictionary or a list of dictionaries, one for
+            The rows. A data frame of pandas or polars, an Arrow table, a dictionary, or a list of dictionaries, one for
             each row, may have columns of numbers, text, truth values, dates and missing values. A matrix has numbers,
-            and may be SciPy sparse, unless the weak rankers are ``"normalized"``. Where `rankers` is no word for a
-            kind, they may be whatever it reads. Of a Dask array or frame, at most 16,384 rows of either class, drawn at
-            random, choose what is None, and all rows are then minimised over where they lie.
+            and may be SciPy sparse, unless the weak rankers are ``"normalized"``. If `rankers` is not a string, rows
+            may have any form that it reads. Of a Dask array or frame, at most 16,384 rows of each class, drawn at
+            random, are used to choose parameters that are None; the minimiser uses all rows, partition by partition.
         y : array_like, shape (N,)
-            Labels, of two kinds; for a Dask frame, the name of their column, or a vector of Dask.
+            Labels, of two kinds. For a Dask frame, also the name of their column, or a vector of Dask.
         sample_weight : array_like, shape (N,), optional
             Case weights, zero or more.
         groups : sequence of labels, of length N, optional
@@ -522,11 +523,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TableWarning
-            Of columns of a table that are left out, that may be read in two ways, and that separate the classes nearly
-            alone. As in `pnorm.rankers.from_table`.
+            About columns of a table that are left out, that can be read in two ways, or that nearly separate the
+            classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
-            If `pos_label` is not given, and labels are words that do not say which is the positive one, as yes and no
-            do.
+            If `pos_label` is not given and the labels are words other than plain opposites such as yes and no.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`).
@@ -877,7 +877,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # What it has learned -------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Any:
-        """Score rows: the larger, the nearer to the top.
+        """Score rows; the row with the largest score is the first of the list.
 
         Parameters
         ----------
@@ -887,8 +887,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) less `threshold_`: above 0 where `predict` says the positive class. Where there is a `predict_proba`,
-            and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. If there is a
+            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -898,8 +898,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UnknownLevelWarning
-            If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column
-            is one, and they are text in place of numbers or the reverse, that is a ValueError.
+            If values of a column are not among the levels of `pnorm.rankers.categories`. If none of 20 or more values
+            is, and they are text instead of numbers or the reverse, a ValueError is raised instead.
         """
         check_is_fitted(self)
         if _is_dask(X):

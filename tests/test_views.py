@@ -69,8 +69,10 @@ def test_traces():
     assert cells(minimum)[-1][0] == "gap"
     _, other = pnorm.minimize(POS, NEG, H, l2=0.1, loss="logistic")
     for trace in (TRACE, minimum, other):
-        lines = [line.split(None, 1) for line in str(trace).splitlines()]
-        assert [" ".join(row) for row in cells(trace)[1:]] == [" ".join(line) for line in lines]
+        assert ["".join(row) for row in cells(trace)[1:]] == [
+            line[:11].strip() + line[11:] for line in str(trace).splitlines()
+        ]
+        assert "; ".join([row[1] for row in cells(trace) if row[0] in ("reason", "")]) == trace.message
     assert str(TRACE).splitlines()[:3] == [
         "status     t_max",
         "reason     all 12 rounds were run",
