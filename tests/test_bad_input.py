@@ -316,7 +316,7 @@ BOTH_PENALTIES = [
     ({"penalty": "cuts"}, ValueError, "penalty must be one of 'coefficients', 'shapes'; got 'cuts'"),
 ]
 LAM = {"lam": [1.0, 0.0]}
-WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has 1 for x0, and its sign is to be -1")]
+WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has the coefficient 1 for x0, whose sign must be -1, zero or less")]
 
 
 @pytest.mark.parametrize(

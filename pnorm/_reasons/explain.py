@@ -310,7 +310,7 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Expl
         parts -= means[:, None]
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
-        raise OverflowError("a contribution is more than a double holds; scale lam down")
+        raise OverflowError("a contribution is more than a double holds; scale the coefficients (lam) down")
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
 
 

@@ -176,7 +176,7 @@ def importance(
         np.cumsum(parts[::-1], axis=0, out=after[1:])
         after = after[::-1]
     if not (np.isfinite(after).all() and np.isfinite(ranges).all()):
-        raise OverflowError("a score is more than a double holds; scale lam down")
+        raise OverflowError("a score is more than a double holds; scale the coefficients (lam) down")
     value, before = worth(after[0, :n_pos], after[0, n_pos:]), np.zeros(parts.shape[1])
     without = np.empty(len(parts))
     for c, part in enumerate(parts):

@@ -283,7 +283,9 @@ def add_up(scores: Vector, adds: Vector) -> None:
         scores += adds
         finite = np.isfinite(np.abs(scores).sum() + np.abs(adds).sum())
     if not finite:
-        raise OverflowError("a score, or the sum of all, is more than a double holds; scale lam down")
+        raise OverflowError(
+            "a score, or the sum of all, is more than a double holds; scale the coefficients (lam) down"
+        )
 
 
 def check_sum(rankers: Rankers, lam: Vector) -> int:
