@@ -152,11 +152,11 @@ def _gives_probabilities(model: PNormPush) -> bool:
     if not model._exponential:
         why = f"loss={shown(str(model.loss))} gives no probabilities, loss='exponential' does"
     elif hasattr(model, "trace_") and model.trace_.intercept is None:
-        why = "with groups, each group has a level of its own, and only differences within a group are learned"
+        why = "with groups, only differences within a group are learned, and each group has its own level"
     else:
         return True
     raise AttributeError(
-        f"no predict_proba: {why}. sklearn.calibration.CalibratedClassifierCV makes some of any scores"
+        f"no predict_proba: {why}. sklearn.calibration.CalibratedClassifierCV makes probabilities of any scores"
     )
 
 
@@ -781,8 +781,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if len(words) == 2 and plainly_positive(words) != {words[1]}:
                 other, taken = map(shown, labels)
                 warn(
-                    f"{taken} is taken for the positive class, as it sorts after {other}: "
-                    f"fit(..., pos_label={taken!r}) confirms this, and pos_label={other!r} takes the other",
+                    f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "
+                    f"to fit to confirm this, or pos_label={other!r} for the other class",
                     UserWarning,
                 )
             return 1
@@ -923,14 +923,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         AttributeError
-            If there are none: after a fit with groups, or with another loss than ``"exponential"``.
+            After a fit with groups, or with a loss other than ``"exponential"``, which give no probabilities.
         ValueError, TypeError
             If X is not like the rows of `fit`.
 
         Notes
         -----
-        They are as good as the model. Cuts that overfit, separable classes and early stopping make them too sure or
-        not sure enough (page "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
+        "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
         check_is_fitted(self)
         assert self._offset is not None
@@ -941,7 +941,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_)
 
     def predict(self, X: Any) -> Any:
-        """Tell the classes apart, at `threshold_`, or at the cut-off `cutoff_`.
+        """Predict the classes, by `threshold_`, or by the cut-off `cutoff_`.
 
         Parameters
         ----------
@@ -961,12 +961,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If no cut-off keeps what was asked for. All rows are then of the other class.
+            If no cut-off meets the requirement. Then all rows are predicted to be negative.
 
         Notes
         -----
-        Classes are rarely what a ranking is for. `choose_cutoff` has another threshold, with a promise, and so have
-        ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier``, without one.
+        A ranking is usually used without classes. `choose_cutoff` sets another threshold, with a guarantee.
+        ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` set thresholds without
+        a guarantee.
         """
         check_is_fitted(self)
         if _is_dask(X):
@@ -989,38 +990,38 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior: float | None = None,
         confidence: float = 0.95,
     ) -> Cutoff:
-        """Choose what `predict` goes by on held-out rows, and say what it keeps on new ones, as `pnorm.cutoff` does.
+        """Choose the cut-off of `predict` on held-out rows, with a guarantee for new rows, as `pnorm.cutoff` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d)
-            Rows that were held out of `fit`, and that nothing about the model was chosen with.
+            Rows that were used neither in `fit` nor in any choice about the model.
         y : array_like, shape (N,)
             Their labels.
         precision : float, optional
-            The share of positives among the rows taken, at least.
+            The smallest share of positives among the rows taken.
         budget : float, optional
-            The number of rows of a list that are worked through, on average, at most.
+            The largest average number of rows of a list that are taken.
         recall : float, optional
-            The share of the positives that is taken, at least.
+            The smallest share of the positives that is taken.
         of : float, optional
             The number of rows of such a list; by default N.
         prior : float, optional
-            The share of positives in new lists, where it is not that of these rows.
+            The share of positives in new lists, if it differs from that of these rows.
         confidence : float
             The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
 
         Returns
         -------
         Cutoff
-            What `cutoff_` is from now on. `threshold_` is the largest number below its score. If its score is None, no
-            cut-off keeps what was asked for: `threshold_` is what `fit` had found, and `predict` warns and takes no
-            row. Its `takes` is for scores of `pnorm.score`, and not for those of `decision_function`.
+            The new value of `cutoff_`. `threshold_` becomes the largest number below its score. If its score is None,
+            no cut-off meets the requirement. `threshold_` is then that of `fit`, and `predict` warns and takes no row.
+            Its `takes` expects scores of `pnorm.score`, and not those of `decision_function`.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not like the rows of `fit`, y has other labels or one only, or what is asked for makes no sense.
+            If X is not like the rows of `fit`, y has other labels or only one, or the requirement is invalid.
 
         Examples
         --------
@@ -1072,9 +1073,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Slopes of `decision_function`, ``X @ coef_[0] + intercept_[0]``, for rankers that are columns, scaled or not.
+        """Slopes of `decision_function`, ``X @ coef_[0] + intercept_[0]``, for ``"columns"`` and ``"normalized"``.
 
-        Shape (1, d), as scikit-learn's linear classifiers have it.
+        The shape is (1, d), as in scikit-learn's linear classifiers.
         """
         return self._linear()[0][None].copy()
 
@@ -1087,10 +1088,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def certificate_(self) -> diagnostics.Certificate:
         """A bound on the distance of the coefficients from the minimum on the training rows.
 
-        That of `pnorm.diagnostics.certificate`, computed on first use from the rows of `fit`, which the estimator
-        refers to until then and which must not have changed. They are no part of a pickle: there it is left only if
-        it was looked at before. For the exponential loss. The minimum is that of the penalised objective, within the
-        signs of the weak rankers and, with `max_columns`, over the columns that have coefficients.
+        It is that of `pnorm.diagnostics.certificate`, for the exponential loss. It is computed on first use from the
+        rows of `fit`, to which the estimator keeps a reference; do not change them before. A pickle does not contain
+        the rows, and contains the certificate only if it was computed before. The minimum is that of the penalised
+        objective, within the signs of the weak rankers and, with `max_columns`, over the columns that have
+        coefficients.
         """
         check_is_fitted(self)
         found: diagnostics.Certificate = self._proof.get("the certificate")
@@ -1099,15 +1101,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Reasons -------------------------------------------------------------------------------------------
 
     def explain(self, X: Any, reference: Any = None) -> Explanation:
-        """Split the scores of rows into what each column adds to them, as `pnorm.explain` does.
+        """Compute the contribution of each column to the scores of rows, as `pnorm.explain` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
         reference : rows, or a single row, optional
-            What scores are compared with: some rows, or another row. By default, the average negative of training, or
-            with ``push="bottom"`` the average positive.
+            Rows, or a row, with which scores are compared. By default, it is the average negative of training, or with
+            ``push="bottom"`` the average positive.
 
         Returns
         -------
@@ -1136,28 +1138,28 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return beside_means(rows, self.rankers_, parts, self._means.get("reasons"))
 
     def shapes(self, X: Any = None) -> Shapes:
-        """Return what each column adds to a score, as a function of its value, as `pnorm.shapes` does.
+        """Return the contribution of each column to a score as a function of its value, as `pnorm.shapes` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d), optional
-            Rows of which to give the share in each piece.
+            Rows whose shares in each piece are added.
 
         Returns
         -------
         Shapes
-            The columns that move a score the most first. ``model.shapes()["age"]`` is one of them.
+            The columns, beginning with those of the largest effect. ``model.shapes()["age"]`` is one of them.
 
         Raises
         ------
         ValueError, TypeError
-            If a weak ranker reads no single column, or X is not like the rows of `fit`.
+            If a weak ranker reads several columns, or X is not like the rows of `fit`.
         """
         check_is_fitted(self)
         return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
 
     def report_html(self, path: Any, X: Any, y: Any, *, training: Any = None, **more: Any) -> None:
-        """Write a report of the list that held-out rows make, as `pnorm.report_html` does.
+        """Write a report of the ranked list of held-out rows, as `pnorm.report_html` does.
 
         Parameters
         ----------
@@ -1168,16 +1170,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array_like, shape (N,)
             Their labels.
         training : pair (rows, labels), optional
-            The rows of `fit`, for two simple lists to compare with, and for what has moved since.
+            The rows of `fit`, for a comparison with two simple lists, and for the drift since then.
         **more : Any
-            What else `pnorm.report_html` takes: ``ids``, ``others``, ``title`` and so on. What the model knows is given
-            already: the positive label, power, penalties, intercept, choice, trace, and the cut-off if there is one.
+            Other arguments of `pnorm.report_html`: ``ids``, ``others``, ``title`` and so on. The positive label, power,
+            penalties, intercept, choice, trace, and cut-off are taken from the model.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not like the rows of `fit`, y has other labels or one only, or `pnorm.report_html` refuses what else
-            is given.
+            If X is not like the rows of `fit`, y has other labels or only one, or `pnorm.report_html` refuses another
+            argument.
         OSError
             If the file cannot be written.
         """
@@ -1214,11 +1216,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Vector:
-        """How far each column moves scores: the range of its contribution on the training rows, not normalised.
+        """The range of each column's contribution to the scores on the training rows, not normalised.
 
-        Shape (d,), in the units of scores; 0 for a column that is not used. It is computed on first use, or before the
-        model is pickled, from the rows of `fit`. `pnorm.importance` says what the top of the list loses without a
-        column. There is none where weak rankers read no single columns: for functions, leaves, and transformed columns.
+        The shape is (d,), in the units of scores; it is 0 for a column that is not used. It is computed from the rows
+        of `fit` on first use, or before the model is pickled. `pnorm.importance` measures what the top of the list
+        loses without a column. Functions, leaves, and transformed columns have no importances, as these weak rankers do
+        not read single columns.
         """
         check_is_fitted(self)
         found: Vector = self._ranges.get("the importances")
@@ -1247,7 +1250,7 @@ class _Later:
             if self._found is None:
                 if self._compute is None:
                     verb = "need" if what.endswith("s") else "needs"
-                    raise AttributeError(f"{what} {verb} the training rows, which no pickle holds: fit again")
+                    raise AttributeError(f"{what} {verb} the training rows, which a pickle does not contain; fit again")
                 self._found, self._compute = self._compute(), None  # the rows can go
             return self._found
 
@@ -1274,7 +1277,7 @@ def _is_dask(X: Any) -> bool:
 
 def _not_here() -> diagnostics.Certificate:
     raise AttributeError(
-        "no certificate_ of rows in partitions: trace_.gap says how far the objective is from its minimum"
+        "no certificate_ of rows in partitions: trace_.gap bounds the distance of the objective from its minimum"
     )
 
 
@@ -1391,7 +1394,7 @@ def leaves(trees: Any, X: Any) -> Rankers:
     Parameters
     ----------
     trees : fitted estimator
-        Anything whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
+        An object whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
         random forests, `RandomTreesEmbedding` and gradient boosting (not its histogram-based one), XGBoost's
         estimators.
     X : array_like, shape (N, d)
@@ -1410,8 +1413,8 @@ def leaves(trees: Any, X: Any) -> Rankers:
 
     Notes
     -----
-    Trees that have seen the labels of the training rows put these in leaves that suit them, and the edges of these
-    leaves promise too much: fit such trees on other rows, keep them small, or stop early.
+    Trees that were fitted on the labels of the training rows overfit them, and the edges of their leaves are too large.
+    Fit such trees on other rows, keep them small, or stop early.
 
     Examples
     --------
@@ -1512,25 +1515,26 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def scorer(measure: str, **options: Any) -> Any:
-    """Make a measure of the top a scorer, which is what ``scoring=`` of scikit-learn's model selection takes.
+    """Make a scorer of a measure of the top, for ``scoring=`` of scikit-learn's model selection.
 
     Parameters
     ----------
     measure : str
-        The name of a measure in `pnorm.metrics` that is a number: ``"precision_at"``, say.
+        The name of a measure in `pnorm.metrics` that returns a number, such as ``"precision_at"``.
     **options : Any
-        What else it takes: ``k=100``. ``pos_label`` is the positive class, by default the second one.
+        Other arguments of the measure, such as ``k=100``. ``pos_label`` is the positive class, by default the second
+        one.
 
     Returns
     -------
     callable
-        ``scorer(model, X, y, sample_weight=None)``, the larger the better (`r_max` and `p_norm_risk`
-        change their sign). The model needs `decision_function` or `predict_proba`.
+        ``scorer(model, X, y, sample_weight=None)``. Larger is better; `r_max` and `p_norm_risk` change their sign. The
+        model needs `decision_function` or `predict_proba`.
 
     Raises
     ------
     ValueError
-        If there is no such measure, or it does not take the options, or needs others.
+        If there is no such measure, or the options do not match its arguments.
 
     Examples
     --------
