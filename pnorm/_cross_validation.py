@@ -483,9 +483,9 @@ def cross_validate(
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They assign rows to folds.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. With ``"bottom"``, a measure given by name is that of the
-        list read from below, with the two sides exchanged: ``"positives_at_top"`` counts the negatives below every
-        positive. A function gets the scores unchanged.
+        The end of the list that is to be most accurate. As in `train`. With ``"bottom"``, a measure given by name is
+        that of the list read from below, with the two sides exchanged: ``"positives_at_top"`` counts the negatives
+        below every positive. A function gets the scores unchanged.
     selection, loss, price, smoothing : as in `train`
         How to train. `selection` cannot be combined with penalties.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -505,8 +505,8 @@ def cross_validate(
         Show a progress bar; needs tqdm, the extra ``progress``. The bar counts folds. A function is called as
         ``progress(done, of)``, with the number of finished folds and of all folds, before each fold and at the end.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, with the exponential loss, each thread computes whole runs instead (see Notes).
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, with the
+        exponential loss, each thread computes whole runs instead (see Notes).
 
     Returns
     -------

@@ -82,8 +82,7 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------
@@ -105,8 +104,7 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------
@@ -130,8 +128,7 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------

@@ -103,7 +103,7 @@ def minimize(
     max_iter : int
         Largest number of Newton steps. For L-BFGS, ten iterations count as one step.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`.
+        The end of the list that is to be most accurate. As in `train`.
     loss, price, smoothing : as in `train`
         Another objective than F_p, minimised by L-BFGS (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -111,7 +111,7 @@ def minimize(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. As in `train`.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. As in `train`.
+        Grades: in each pair, the positive has the higher grade. As in `train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `train`.
     init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
@@ -126,10 +126,10 @@ def minimize(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``. Most runs end long before the bar is full.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
-        BLAS has threads of its own. Up to 128 weak rankers, BLAS is limited to one thread if threadpoolctl is installed
-        (scikit-learn requires it). Without threadpoolctl, set the environment variable ``OPENBLAS_NUM_THREADS=1`` on a
-        busy machine before Python starts.
+        Number of threads; by default, one for each core that this process may use. As in `train`. BLAS has threads of
+        its own. Up to 128 weak rankers, BLAS is limited to one thread if threadpoolctl is installed (scikit-learn
+        requires it). Without threadpoolctl, set the environment variable ``OPENBLAS_NUM_THREADS=1`` on a busy machine
+        before Python starts.
 
     Returns
     -------

@@ -175,7 +175,7 @@ def minimize_path(
     tol, max_iter : float, int
         Tolerance and largest number of steps for every point, as in `minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`.
+        The end of the list that is to be most accurate. As in `train`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -183,13 +183,13 @@ def minimize_path(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. As in `train`.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. As in `train`.
+        Grades: in each pair, the positive has the higher grade. As in `train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `train`.
     method : {None, "newton", "lbfgs"}
         How each point is found, as in `minimize`.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `train`.
 
     Returns
     -------

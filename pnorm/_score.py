@@ -31,8 +31,8 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one thread is used. The result is the same to the last bit for any number of threads.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one thread is
+        used. The result is the same to the last bit for any number of threads.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, 
     intercept : float
         b, the `intercept` of the trace, or of `pnorm.intercept`.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
@@ -218,8 +218,8 @@ def intercept(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. With ``"bottom"``, positives pay, and b is minus the
-        intercept of the scores -f with the sides exchanged.
+        The end of the list that is to be most accurate. As in `train`. With ``"bottom"``, positives pay, and b is minus
+        the intercept of the scores -f with the sides exchanged.
     pos_weight : array_like, shape (I,), optional
         Case weights, zero or more. A row of weight w counts as w copies.
     neg_weight : array_like, shape (K,), optional

@@ -94,18 +94,18 @@ def train(
         lowered. When one of the last two rules stops, no increase of a coefficient lowers the objective, but a decrease
         may.
     push : {"top", "bottom"}
-        Which end of the list is to be right. With ``"top"``, a negative pays for the positives below it. With
-        ``"bottom"``, the reverse push, a positive pays for the negatives above it, :math:`F_p = \sum_i (\sum_k
+        The end of the list that is to be most accurate. With ``"top"``, a negative pays for the positives below it.
+        With ``"bottom"``, the reverse push, a positive pays for the negatives above it, :math:`F_p = \sum_i (\sum_k
         e^{-(f_i - \tilde f_k)})^p` (see Notes).
     loss : str or Loss
-        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
         e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
         or a `pnorm.objectives.Loss`.
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. The default is ``Power(p)``. With
         ``Exponential(scale)``, or a ``Price`` of your own, leave p at 1.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner. It makes the hinge differentiable (see
+        With the hinge: half the width of a parabola in place of its corner. It makes the hinge differentiable (see
         Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. The objective is :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde
@@ -114,9 +114,9 @@ def train(
         Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. A group needs rows of both
         sides; the rows of other groups are left out.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. Grades are real numbers, and only their order counts. Pass a
-        list with several grades on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, and its queries as
-        groups. Rows that are in no pair are left out (see Notes).
+        Grades: in each pair, the positive has the higher grade. Grades are real numbers, and only their order counts.
+        Pass a list with several grades on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, and its queries
+        as groups. Rows that are in no pair are left out (see Notes).
     group_weight : {"pairs", "equal"}
         How much each query group counts. With ``"pairs"``, groups with more pairs count more. With ``"equal"``, all
         groups count the same (see Notes).
@@ -139,8 +139,8 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one thread is used. The result is the same to the last bit for any number of threads.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one thread is
+        used. The result is the same to the last bit for any number of threads.
 
     Returns
     -------

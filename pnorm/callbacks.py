@@ -195,8 +195,8 @@ def early_stopping(
     min_delta : float
         A score counts as better if it is so by more than this, zero or more.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.cross_validate`: with ``"bottom"`` a metric that is given by
-        its name is that of the list read from below.
+        The end of the list that is to be most accurate. As in `pnorm.cross_validate`: with ``"bottom"`` a metric that
+        is given by its name is that of the list read from below.
     p, price, loss, smoothing : as in `pnorm.train`
         Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -208,8 +208,8 @@ def early_stopping(
         How much each query group counts. As in `pnorm.train`, for the metric ``"log_objective"``; in other metrics
         groups count the same.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.score`. They form the scores of all rows before the first round, and in every step of `pnorm.minimize`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.score`. They form the
+        scores of all rows before the first round, and in every step of `pnorm.minimize`.
 
     Returns
     -------

@@ -204,11 +204,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rounds if `t_max`, `early_stopping`, a `loss` other than ``"exponential"``, an estimator as `rankers`, groups or
         sparse rows are given.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.train`.
+        The cost of a pair whose scores differ by z. As in `pnorm.train`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure that `scoring` gives by
-        its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of scikit-learn gets
-        the list unchanged.
+        The end of the list that is to be most accurate. As in `pnorm.train`. With ``"bottom"``, a measure that
+        `scoring` gives by its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of
+        scikit-learn gets the list unchanged.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
     l1 : float, optional

@@ -162,8 +162,7 @@ def code_rows(
     folder : path, optional
         Where the codes lie as files, if they do not fit in memory either. The files go with the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The codes do not
-        depend on it.
+        Number of threads; by default, one for each core that this process may use. The codes do not depend on it.
     **of_table
         Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
         `max_levels`. By default there are 254 cuts, as many as fit a byte beside a code for missing values.

@@ -226,7 +226,7 @@ def explain(
     weight : array_like, optional
         Case weights of the rows of the reference, or of X if there is none, zero or more: all means are weighted.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------

@@ -206,7 +206,7 @@ def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | No
     weight : array_like, shape (N,), optional
         Case weights of the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------

@@ -135,7 +135,7 @@ def report_html(
     l2 : float, optional
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. For the record.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. At the bottom, negatives are what is looked for.
+        The end of the list that is to be most accurate. As in `train`. At the bottom, negatives are what is looked for.
     title : str, optional
         The name of the page.
     label : str, optional
@@ -152,7 +152,7 @@ def report_html(
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They are for the resamples behind the intervals.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Raises
     ------

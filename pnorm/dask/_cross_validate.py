@@ -123,7 +123,7 @@ def cross_validate(
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They deal the rows, or the groups.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.cross_validate`.
+        The end of the list that is to be most accurate. As in `pnorm.cross_validate`.
     selection, loss, price, smoothing : as in `train`
         How to train. With penalties there is nothing to select.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional

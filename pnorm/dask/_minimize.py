@@ -89,15 +89,15 @@ def minimize(
     max_iter : int
         Largest number of Newton steps, or of four steps each of one reduction (see Notes).
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
+        The cost of a pair whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
         ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here, as in
         `train`.
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.minimize`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional

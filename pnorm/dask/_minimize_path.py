@@ -84,7 +84,7 @@ def minimize_path(
     tol, max_iter : float, int
         For every point, as in `minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional

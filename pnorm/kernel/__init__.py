@@ -169,8 +169,8 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The result is
-        the same for any number.
+        Number of threads; by default, one for each core that this process may use. The result is the same for any
+        number.
     **kernel_params : object
         ``gamma`` (by default 1 / (d Var), Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd)),
         ``degree`` (q, 3) and ``coef0`` (c, 1); for a callable, what it takes.
@@ -494,7 +494,7 @@ def minimize(
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     tol : float
         The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
     max_iter : int
@@ -504,7 +504,7 @@ def minimize(
     memory_limit : float
         Bytes: some 32 for each two rows are needed, 56 with p > 1 or a `price`, and more rows than that are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `train`.
     **kernel_params : object
         As in `train`.
 

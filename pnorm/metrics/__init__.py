@@ -1149,10 +1149,10 @@ def theorem1(
         What a negative pays for the sum of its losses, from `pnorm.objectives`. It is convex and never falls; None is
         ``Linear()``.
     loss : str or Loss
-        What a pair costs whose scores differ by z. It never rises. One that is below 1 at z = 0 is divided by its
+        The cost of a pair whose scores differ by z. It never rises. One that is below 1 at z = 0 is divided by its
         value there, so that it bounds the count of misranked pairs: the logistic loss by ln 2.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
 
     Returns
     -------
