@@ -204,8 +204,7 @@ def lightgbm_objective(
         How much each query group counts. As in `pnorm.train`: with ``"equal"`` all lists count the same, and weights of
         lists are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------
@@ -268,8 +267,7 @@ def xgboost_objective(
         How much each query group counts. As in `pnorm.train`: with ``"equal"`` all lists count the same, and weights of
         lists are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------

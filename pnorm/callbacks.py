@@ -207,8 +207,8 @@ def early_stopping(
     min_delta : float
         A score must be better by more than this to count, zero or more.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.cross_validate`: with ``"bottom"`` a metric given by name is
-        computed for the reversed list.
+        The end of the list that is to be most accurate. As in `pnorm.cross_validate`: with ``"bottom"`` a metric given
+        by name is computed for the reversed list.
     p, price, loss, smoothing : as in `pnorm.train`
         The objective of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -220,9 +220,8 @@ def early_stopping(
         How much each query group counts. As in `pnorm.train`, for the metric ``"log_objective"``. In other metrics all
         groups count the same.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.score`. They compute the scores of all rows before the first round, and in every step of
-        `pnorm.minimize`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.score`. They compute
+        the scores of all rows before the first round, and in every step of `pnorm.minimize`.
 
     Returns
     -------

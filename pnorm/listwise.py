@@ -426,8 +426,8 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Each epoch has
-        one such pass, over all lists.
+        Number of threads; by default, one for each core that this process may use. Each epoch is one pass over all
+        lists.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def first(X):
         (
             {"neg": [1.0, 0.0]},
             ValueError,
-            "got shape (2,); train takes the good and the bad rows apart: train(X[y == 1]",
+            "got shape (2,). If neg holds labels, call pnorm.train(X, y=labels); pnorm.split(X, labels) returns pos",
         ),
         ({"neg": np.zeros((2, 2, 2))}, ValueError, "neg must be two-dimensional (rows, columns); got shape (2, 2, 2)"),
         ({"pos": NAN}, ValueError, "pos has nan at row 1, column 0; every value must be finite"),
@@ -56,6 +56,16 @@ def first(X):
             "pos is a masked array with a masked value at (2, 0)",
         ),
         ({"pos": np.ones((3, 3))}, ValueError, "pos has 3 columns and neg has 2; both sides need the same columns"),
+        (
+            {"pos": np.ones((3, 3)), "neg": np.ones((3, 1))},
+            ValueError,
+            "pos has 3 columns and neg has 1; both sides need the same columns. If neg holds labels, call pnorm.train(",
+        ),
+        (
+            {"neg": "bought"},
+            ValueError,
+            "got 'bought'. If this names the column of labels, call pnorm.train(X, y='bought')",
+        ),
         ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
         (
             {"pos": [[1.0, 1e308]], "neg": [[1.0, -1e308]]},
@@ -306,7 +316,7 @@ BOTH_PENALTIES = [
     ({"penalty": "cuts"}, ValueError, "penalty must be one of 'coefficients', 'shapes'; got 'cuts'"),
 ]
 LAM = {"lam": [1.0, 0.0]}
-WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has 1 for x0, and its sign is to be -1")]
+WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has the coefficient 1 for x0, whose sign must be -1, zero or less")]
 
 
 @pytest.mark.parametrize(

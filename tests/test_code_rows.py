@@ -142,7 +142,7 @@ def test_labels_in_words_and_columns_by_name():
 def test_what_cannot_be_used():
     rows = pnorm.code_rows(X, Y, H)
     for run in (pnorm.train, pnorm.minimize, pnorm.minimize_path, pnorm.cross_validate):
-        with pytest.raises(TypeError, match="neg is missing: the negative rows, or coded rows in the place of both"):
+        with pytest.raises(TypeError, match="neg is missing: pass the negative rows, or the label of every row"):
             run(X)
         with pytest.raises(TypeError, match="coded rows have both sides, and weak rankers: neg is given as well"):
             run(rows, X)

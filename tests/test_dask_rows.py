@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -109,6 +110,29 @@ def test_a_frame_with_a_label(case):
         assert_same(found, pnorm.train(POS, NEG, None, 2, 5, **of_sides, **names))
         assert found[1].names == tuple("abc")
         assert sorted(source.reads) == list(range(source.n))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        partial(pnorm.dask.train, t_max=3),
+        partial(pnorm.dask.minimize, l2=0.1),
+        partial(pnorm.dask.minimize_path, l2=[1.0, 0.1]),
+        partial(pnorm.dask.cross_validate, l2=[1.0, 0.1], folds="k"),
+    ],
+    ids=lambda run: run.func.__name__,
+)
+def test_y_and_label_are_two_names(run):
+    frame = dd.from_pandas(FRAME[["a", "b", "c", "y", "w"]].assign(k=np.arange(N) % 2), npartitions=3)
+    given = {"H": FEW, "weight": "w"} if "folds" in run.keywords else {"H": FEW, "weight": "w", "p": 2}
+    if "folds" not in run.keywords:
+        frame = frame.drop(columns="k")
+    found, expected = run(frame, y="y", **given), run(frame, label="y", **given)
+    if isinstance(found, tuple):
+        np.testing.assert_array_equal(found[0], expected[0])
+    else:
+        name = "scores" if "folds" in run.keywords else "lam"
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 def test_an_array_with_vectors_beside_it():
@@ -271,6 +295,8 @@ def test_labels_that_do_not_say_which():
     ):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
+    with pytest.raises(ValueError, match="say which label in y is positive"):
+        pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), y=two)
     with pytest.raises(ValueError, match="say which label in column 'label' is positive"):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
@@ -289,10 +315,21 @@ def test_bad_input():
         (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
         (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
         (lambda: pnorm.dask.train(A, A, label=y), ValueError, "label and neg are both given"),
-        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or label"),
-        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with a label"),
-        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with a label"),
+        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or the label of every row"),
+        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with labels: pass the labels, or"),
+        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with labels"),
         (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight is for rows of two sides"),
+        (lambda: pnorm.dask.train(X, y="z"), ValueError, "y is 'z', which is no column of the rows"),
+        (lambda: pnorm.dask.train(A, y=y, label=y), ValueError, "y and label are both given, and are two names of one"),
+        (lambda: pnorm.dask.train(A, A, y=y), ValueError, "y and neg are both given"),
+        (lambda: pnorm.dask.train(A, y=y[1:]), ValueError, "y must hold one label per row, 150; got 149"),
+        (
+            lambda: pnorm.dask.train(A, y=y[:, None]),
+            ValueError,
+            "y has 2 dimensions, and one label for each row has one",
+        ),
+        (lambda: pnorm.dask.minimize(rows, y=y), ValueError, "y is given together with coded rows"),
+        (lambda: pnorm.dask.train(A, y=da.ones(N + 1, chunks=151)), ValueError, "y has 1 partitions, and the rows"),
         (lambda: pnorm.dask.train(A, label=y[1:]), ValueError, "label must hold one label per row, 150; got 149"),
         (lambda: pnorm.dask.train(A, label=y, weight=y[1:]), ValueError, r"weight must have shape \(150,\)"),
         (

@@ -166,8 +166,8 @@ def test_a_column_of_which_no_value_is_known_is_refused():
     H = categories(frame[["day"]], frame[["day"]], missing="own")
     wrong = pd.DataFrame({"day": [None] * 5 + ["Montag", "Dienstag"] * 10})
     message = (
-        r"none of the 20 values of column 0 \('day'\) of X is a level that the weak rankers know: 'Montag' is there, and "
-        r"'Mon', 'Tue' are known; bring the column into the form that it had in training"
+        r"none of the 20 values of column 0 \('day'\) of X is a level of the weak rankers: got 'Montag', and the "
+        r"levels include 'Mon', 'Tue'. Bring the column into the form that it had in training"
     )
     for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
         with pytest.raises(ValueError, match=message):

@@ -48,7 +48,8 @@ def test_training_is_coordinate_descent_on_all_pairs(price, loss, selection):
     assert (np.diff(trace.log_objective) <= 1e-12).all()
     if (price, loss) in NEW:
         assert np.isnan(trace.z).all()
-        assert repr(trace).startswith(f"<Trace: {trace.status} after {trace.n_iter} rounds, log R ")
+        rounds = "1 round" if trace.n_iter == 1 else f"{trace.n_iter} rounds"
+        assert repr(trace).startswith(f"<Trace: {trace.status} after {rounds}, log R ")
 
 
 def test_the_power_price_is_p():

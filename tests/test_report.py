@@ -389,7 +389,7 @@ def test_rows_of_every_form(form, tmp_path):
 def test_labels_are_those_of_split(tmp_path):
     frame = frames().assign(bought=np.where(Y, "won", "lost"))
     pnorm.report_html(tmp_path / "a.html", frame, "bought", None, LAM, positive="won")
-    pnorm.report_html(tmp_path / "b.html", frames(), frame["bought"], None, LAM, positive="won")
+    pnorm.report_html(tmp_path / "b.html", frames(), frame["bought"], None, LAM, pos_label="won")
     pnorm.report_html(tmp_path / "c.html", frames(), Y, None, LAM)
     assert (
         (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes() == (tmp_path / "c.html").read_bytes()

@@ -334,7 +334,7 @@ def test_words_that_do_not_say_which_is_positive_are_told():
             quick().fit(X, np.array(labels)[y.astype(int)])
     for labels in (["bought", "left"], ["YES", "no"]):
         with pytest.warns(
-            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' takes the other"
+            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' for the other class"
         ) as told:
             model = quick().fit(X, np.array(labels)[y.astype(int)])
         assert len(told) == 1

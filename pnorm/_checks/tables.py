@@ -753,7 +753,7 @@ def _first_of_text(column: Array) -> Array | None:
 def _no_table(A: Array, name: str) -> ValueError:
     hint = "; a single column has shape (N, 1), a single row (1, d)"
     if name == "neg":
-        hint = "; train takes the good and the bad rows apart: train(X[y == 1], X[y == 0])"
+        hint = f". {_IF_LABELS}"
     return ValueError(
         f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint if A.ndim == 1 else ''}"
     )
@@ -780,11 +780,15 @@ def width(X: Any, name: str) -> int:
     return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
+_IF_LABELS = "If neg holds labels, call pnorm.train(X, y=labels); pnorm.split(X, labels) returns pos and neg"
+
+
 def same_width(pos: Any, neg: Any) -> None:
     """Refuse two sides whose numbers of columns differ."""
     a, b = width(pos, "pos"), width(neg, "neg")
     if a != b:
-        raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns")
+        hint = f". {_IF_LABELS}" if b == 1 and n_rows(pos, "pos") == n_rows(neg, "neg") else ""
+        raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns{hint}")
 
 
 def two_sides(pos: Any, neg: Any, missing: bool | None = None) -> tuple[Any, Any]:

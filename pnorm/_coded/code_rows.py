@@ -164,8 +164,8 @@ def code_rows(
     H : "table", None, sequence of callables, or Rankers
         The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
         cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
-    pos_label : object, optional
-        The label of the positives; all others are negative. It may be left out where the labels say so themselves: 1
+    pos_label : label, optional
+        The label of positive rows; all others are negative. It may be left out where the labels say so themselves: 1
         and 0, true and false, yes and no. Capitals make no difference, nor whether 1 is a number or text.
     weight : str or array_like, shape (N,), optional
         Case weights, or their column. Rows of weight zero are not kept.
@@ -176,8 +176,7 @@ def code_rows(
     folder : path, optional
         Where the codes lie as files, if they do not fit in memory either. The files go with the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The codes do not
-        depend on it.
+        Number of threads; by default, one for each core that this process may use. The codes do not depend on it.
     **of_table
         Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
         `max_levels`. By default there are 254 cuts, as many as fit a byte beside a code for missing values.

@@ -387,7 +387,7 @@ def drift(
     confidence : float
         Of tables drawn from one distribution, the share of which nothing is said to move beyond chance, at least.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------

@@ -241,7 +241,7 @@ def explain(
     weight : array_like, optional
         Case weights of the rows of the reference, or of X if there is none, zero or more: all means are weighted.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
@@ -325,7 +325,7 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Expl
         parts -= means[:, None]
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
-        raise OverflowError("a contribution is more than a double holds; scale lam down")
+        raise OverflowError("a contribution is more than a double holds; scale the coefficients (lam) down")
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
 
 

@@ -127,7 +127,7 @@ def importance(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `train`. The measure must take weights.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def importance(
         np.cumsum(parts[::-1], axis=0, out=after[1:])
         after = after[::-1]
     if not (np.isfinite(after).all() and np.isfinite(ranges).all()):
-        raise OverflowError("a score is more than a double holds; scale lam down")
+        raise OverflowError("a score is more than a double holds; scale the coefficients (lam) down")
     value, before = worth(after[0, :n_pos], after[0, n_pos:]), np.zeros(parts.shape[1])
     without = np.empty(len(parts))
     for c, part in enumerate(parts):

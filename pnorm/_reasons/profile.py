@@ -224,7 +224,7 @@ def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | No
     weight : array_like, shape (N,), optional
         Case weights of the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
@@ -301,7 +301,9 @@ def add_up(scores: Vector, adds: Vector) -> None:
         scores += adds
         finite = np.isfinite(np.abs(scores).sum() + np.abs(adds).sum())
     if not finite:
-        raise OverflowError("a score, or the sum of all, is more than a double holds; scale lam down")
+        raise OverflowError(
+            "a score, or the sum of all, is more than a double holds; scale the coefficients (lam) down"
+        )
 
 
 def check_sum(rankers: Rankers, lam: Vector) -> int:

@@ -726,14 +726,14 @@ def _best_scale(found: Sequence[Shape], most: int) -> float:
         values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
     largest = max([float(of_column.max()) for of_column in values], default=0.0)
     if largest == math.inf:
-        raise OverflowError("a column moves the score by more than a double holds; scale lam down")
+        raise OverflowError("a column moves the score by more than a double holds; scale the coefficients (lam) down")
     if largest == 0.0:
         raise ValueError(
-            "there is nothing to round: with this lam no column moves the score, over its cuts and levels, or over the "
-            "values of X, or of pos and neg"
+            "there is nothing to round: with these coefficients (lam) no column moves the score, over its cuts and "
+            "levels, or over the values of X, or of pos and neg"
         )
     if not math.isfinite(most / largest):
-        raise ValueError("lam is too small to be rounded; scale it up")
+        raise ValueError("the coefficients (lam) are too small to be rounded; scale them up")
     stairs = [of_column for of_column, shape in zip(values, found, strict=True) if not shape.slope]
     together, starts = np.concatenate([np.zeros(1), *stairs]), np.cumsum([1, *map(len, stairs)])[:-1]
     scales, costs = most * _SHARES / largest, []

@@ -422,7 +422,7 @@ def coefficients(lam: Any, H: Any) -> tuple[Rankers, Vector]:
         raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
     lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
     if np.abs(lam).max() > _checks.ROOT:
-        raise ValueError("lam is too large to draw; scale it down")
+        raise ValueError("the coefficients (lam) are too large to draw; scale them down")
     return H, lam
 
 

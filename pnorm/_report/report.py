@@ -26,7 +26,7 @@ from pnorm._report import content, markup
 from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._score import score, sigmoid
-from pnorm._split import _without, positives
+from pnorm._split import one_label, positives, without_column
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.metrics import precision_at
@@ -60,6 +60,7 @@ def report_html(
     p: float | None = None,
     intercept: float | None = None,
     positive: Any = None,
+    pos_label: Any = None,
     ids: Any = None,
     training: Any = None,
     others: Mapping[str, Any] | None = None,
@@ -107,7 +108,9 @@ def report_html(
         b, the `intercept` of the trace, or of `pnorm.intercept`. With it and `p` the page says whether probabilities
         can be believed.
     positive : label, optional
-        The label of positive rows. As in `split`.
+        Another name for `pos_label`. As in `split`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `split`.
     ids : sequence of length N, optional
         What the rows are called. By default, their numbers from 0.
     training : pair (rows, labels), optional
@@ -132,7 +135,7 @@ def report_html(
     l2 : float, optional
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. For the record.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. At the bottom, negatives are what is looked for.
+        The end of the list that is to be most accurate. As in `train`. At the bottom, negatives are what is looked for.
     title : str, optional
         The name of the page.
     label : str, optional
@@ -149,7 +152,7 @@ def report_html(
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They are for the resamples behind the intervals.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Raises
     ------
@@ -190,6 +193,7 @@ def report_html(
     target = _file(path)
     push, n_rows = _checks.push(push), _checks.count(n_rows, "n_rows", 0)
     n_threads = _checks.threads(n_threads)
+    positive = one_label(positive, pos_label)
     X, is_pos = _labelled(X, y, positive, "X", "y")
     n = is_pos.size
     rankers = as_rankers(H, X, "X")
@@ -262,7 +266,7 @@ def report_html(
 def _labelled(X: Any, y: Any, positive: Any, name: str, of_labels: str) -> tuple[Any, NDArray[np.bool_]]:
     """Return rows, and which are positive."""
     if isinstance(y, str):
-        X, y = _without(X, y)
+        X, y = without_column(X, y)
     with _checks.rows_called(name):
         return X, positives(X, y, _checks.n_rows(X, name), positive, of_labels)
 

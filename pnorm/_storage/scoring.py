@@ -61,8 +61,8 @@ def total(terms: Sequence[Term], n_rows: int, pool: Pool) -> Vector:
             term.check()
         row = int(np.flatnonzero(~np.isfinite(f))[0])
         raise OverflowError(
-            f"the score of row {row}, or a part of its sum, is more than a double holds; scale the coefficients (lam) "
-            "down, which keeps the order of the scores"
+            f"the score of row {row}, or a part of its sum, is more than a double holds; scale the coefficients "
+            "(lam) down, which keeps the order of the scores"
         )
     return f
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import pickle
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from pnorm._solvers.partitioned import Partitions, counted_by_parts
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
 from pnorm._tables.labels import Labels
+from pnorm._tables.source import TableError
 from pnorm._threads import SERIAL, Pool
 from pnorm.dask._cluster import FAN_IN, Cluster, Traffic
 from pnorm.dask._coding import (
@@ -234,10 +236,13 @@ def code_rows(
     of_rows = {"weight": weight, "group": group, "fold": fold}
     if label is None:
         given = of_rows | {"pos_label": pos_label, "ignore": ignore or None}
-        _refuse(given, "is for rows with a label: pass the name of its column as label")
+        _refuse(
+            given,
+            "is for rows with labels: pass the labels, or the name of their column, as y, or as label to code_rows",
+        )
         if neg is None:
             raise TypeError(
-                "neg is missing: pass the negative rows, or label, which tells both kinds in one collection"
+                "neg is missing: pass the negative rows, or the label of every row, as in pnorm.dask.train(X, y=labels)"
             )
         return _of_sides(pos, neg, H, of_table, of_sides)
     if neg is not None:
@@ -259,14 +264,31 @@ def _refuse(given: Mapping[str, Any], why: str) -> None:
             raise ValueError(f"{name} {why}")
 
 
-def coded_or_read(pos: Any, neg: Any, H: Any, **given: Any) -> CodedRows:
-    """Return coded rows: those that were passed, or coded for one call."""
+def coded_or_read(pos: Any, neg: Any, H: Any, *, y: Any, label: Any, **given: Any) -> CodedRows:
+    """Return coded rows: those that were passed, or coded for one call. `y` and `label` are two names of the labels."""
+    if y is not None and label is not None:
+        raise ValueError("y and label are both given, and are two names of one argument; leave label out")
+    called, label = ("label", label) if y is None else ("y", y)
     if not isinstance(pos, CodedRows):
-        return code_rows(pos, H=H, neg=neg, **given)
+        with _labels_called(called):
+            return code_rows(pos, label, H, neg=neg, **given)
     if isinstance(neg, numbers.Real):
         raise TypeError(f"coded rows have both sides: p comes by its name, p={neg}")
-    _refuse({"neg": neg, "H": H} | given, "is given together with coded rows, which have it: pass it to code_rows")
+    given = {"neg": neg, "H": H, called: label} | given
+    _refuse(given, "is given together with coded rows, which have it: pass it to code_rows")
     return pos
+
+
+@contextlib.contextmanager
+def _labels_called(name: str) -> Iterator[None]:
+    """Let messages on the labels call these as the user did, where that is not `label`."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        told = re.sub(r"^label\b|\bcolumn 'label'", name, str(error))
+        if name == "label" or told == str(error):
+            raise
+        raise type(error)(told) from error
 
 
 def _of_label(
@@ -379,15 +401,18 @@ def _assembled(
     executor = Cluster()
     executor.known.check(np.concatenate([mark for of_part in marks for mark in of_part]))
     if labels is not None:
-        for counts in found:
-            labels.add(counts)
-        labels.check()
+        try:
+            for counts in found:
+                labels.add(counts)
+            labels.check()
+        except TableError as error:
+            raise ValueError(str(error)) from None
     parts = [[side(task, k) for task in coded[of_side[k]]] for k in (0, 1)]
     kept = dask.persist(*parts[0], *parts[1])
     parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]
     of_parts = [[of_part[k] for of_part in facts[of_side[k]]] for k in (0, 1)]
     masks = [np.concatenate([of_part.mask for of_part in own]) for own in of_parts]
-    codes, parts = _grouped(executor, parts, of_parts, masks)
+    codes, parts = _grouped(executor, parts, of_parts, masks, labels is not None)
     folds = None
     if of_parts[0][0].folds is not None:
         pos, neg = [np.concatenate([of_part.folds for of_part in own]) for own in of_parts]
@@ -398,7 +423,7 @@ def _assembled(
 
 
 def _grouped(
-    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask]
+    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask], labelled: bool
 ) -> tuple[tuple[Index, Index] | None, list[list[Any]]]:
     """Return the groups of all rows and the parts of those that are in pairs, which is said in the masks."""
     if facts[0][0].groups is None:
@@ -414,6 +439,8 @@ def _grouped(
             codes.append(number[numbers])
         of_sides.append(codes)
     pos, neg = [np.concatenate(codes) for codes in of_sides]
+    if labelled and not np.intersect1d(pos, neg).size:
+        raise ValueError(_checks.NO_GROUP)
     counted = _checks.case_weights_of(pos.size, neg.size, None, None, (pos, neg))
     assert counted.groups is not None
     changed = []

@@ -25,6 +25,7 @@ def train(
     p: float = 1.0,
     t_max: int = 200,
     *,
+    y: Any = None,
     label: Any = None,
     pos_label: Any = None,
     weight: Any = None,
@@ -52,11 +53,11 @@ def train(
     Parameters
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
-        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
         SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
         go: `code_rows` keeps them for more calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, where there is no `label`.
+        The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
         The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
         The cuts of `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places
@@ -65,24 +66,27 @@ def train(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
         Largest number of rounds.
+    y : str, or dask or NumPy array or dask Series of N labels, optional
+        The labels of the rows, or the name of the column of `pos` that holds them. All rows are then in `pos`, as in
+        `pnorm.train`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in
-        `pnorm.dask.code_rows`.
+        Another name for `y`. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
+        With `y`, the case weight and the query group of each row, or the names of their columns. As in
+        `pnorm.dask.code_rows`.
     selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
+        The cost of a pair whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
         ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here (see Notes).
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.train`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
@@ -155,6 +159,7 @@ def train(
         pos,
         neg,
         H,
+        y=y,
         label=label,
         pos_label=pos_label,
         weight=weight,

@@ -368,14 +368,14 @@ def certificate(
     penalty : {"coefficients", "shapes"}
         With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts, as in `pnorm.minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
-        push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
+        The end of the list that is to be most accurate. As in `pnorm.train`. Functions without this argument take the
+        reverse push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. As in `pnorm.train`.
+        Grades: in each pair, the positive has the higher grade. As in `pnorm.train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
 

@@ -171,8 +171,8 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The result is
-        the same for any number.
+        Number of threads; by default, one for each core that this process may use. The result is the same for any
+        number.
     **kernel_params : object
         Parameters of the kernel: ``gamma``, ``degree`` (q, by default 3) and ``coef0`` (c, by default 1). The default
         of gamma is 1 / (d Var), with Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd). For a
@@ -499,7 +499,7 @@ def minimize(
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     tol : float
         The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
     max_iter : int
@@ -510,7 +510,7 @@ def minimize(
         Largest number of bytes. About 32 bytes are needed for each pair of rows, 56 with p > 1 or a `price`. More rows
         are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `train`.
     **kernel_params : object
         As in `train`.
 

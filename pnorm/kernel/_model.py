@@ -92,8 +92,7 @@ class Model:
             The rows. For a model of a Gram matrix, the kernel between these rows and the training rows,
             shape (N, I + K).
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.kernel.train`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.kernel.train`.
 
         Returns
         -------

@@ -10,6 +10,14 @@ Lists
     value of every list. ``empty`` is the value of a list without relevant rows: 0 as in scikit-learn and trec_eval,
     1 as in LightGBM and XGBoost, or ``"skip"``. All other measures take the two sides of one list.
 
+Labels
+    Scores and labels in one vector each, as scikit-learn has them, are split first:
+
+    >>> import pnorm
+    >>> f_pos, f_neg = pnorm.split([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0])
+    >>> pnorm.metrics.auc(f_pos, f_neg)
+    1.0
+
 Tables
     Measures that take two sides also take a `ScoreTable` alone. It holds the number of rows at each score. Tables of
     parts of the rows merge, so the rows themselves need not be kept or sent.
@@ -1175,10 +1183,10 @@ def theorem1(
         What a negative pays for the sum of its losses, from `pnorm.objectives`. It must be convex and must never fall.
         None is ``Linear()``.
     loss : str or Loss
-        What a pair costs whose scores differ by z. It must never rise. A loss below 1 at z = 0 is divided by its value
+        The cost of a pair whose scores differ by z. It must never rise. A loss below 1 at z = 0 is divided by its value
         there, so that it bounds the count of misranked pairs: the logistic loss is divided by ln 2.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
 
     Returns
     -------

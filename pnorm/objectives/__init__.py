@@ -52,18 +52,17 @@ def value(
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. In the formula, g. None is `Linear`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
         e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
         or a `Loss` of your own. In the formula, :math:`\ell`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. In the formula, c.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. Rows of a group that has only one side do not count.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------

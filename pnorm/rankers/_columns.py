@@ -637,8 +637,8 @@ def quantile_thresholds(
     linear : bool
         Whether to add a straight line to the cuts of each column, named like ``x2 (line)``. See Notes.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number. They sort columns.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one does it all.
+        The result is the same to the last bit for any number. They sort columns.
 
     Returns
     -------

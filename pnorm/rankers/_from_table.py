@@ -113,8 +113,8 @@ def from_table(
     max_levels : int
         Levels of a column, at most; the most frequent ones keep theirs, and the others are rare.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number. They share the columns.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one does it all.
+        The result is the same to the last bit for any number. They share the columns.
 
     Returns
     -------
