@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._checks.text import install
+
 __all__ = [
     "Dataset",
     "GradedLists",
@@ -383,9 +385,7 @@ def read_svmlight(files: Any) -> Any:
     try:
         from sklearn.datasets import load_svmlight_files
     except ImportError:
-        raise ImportError(
-            "read_svmlight needs scikit-learn, the extra 'sklearn' of pnorm: pip install scikit-learn"
-        ) from None
+        raise ImportError(f"read_svmlight needs scikit-learn. {install('sklearn')}") from None
     with contextlib.ExitStack() as stack:
         sources = [_Lines(stack.enter_context(_unpacked(path))) for path in paths]
         try:

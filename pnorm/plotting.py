@@ -15,6 +15,7 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector, text
+from pnorm._checks.text import install
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
 from pnorm._reasons.shapes import Shape, by_value, coefficients, shapes_of
@@ -634,7 +635,7 @@ def _axes(n: int, size: tuple[float, float]) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("pictures need Matplotlib, the extra 'plot' of pnorm: pip install matplotlib") from None
+        raise ImportError(f"pnorm.plotting needs Matplotlib. {install('plot')}") from None
     _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
     for ax in np.atleast_1d(axes):
         ax.spines[["top", "right"]].set_visible(False)

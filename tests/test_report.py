@@ -255,7 +255,7 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
-    assert head[2] == "straight lines"
+    assert head[2] == "linear model"
     assert re.fullmatch(r"(age|city) alone", head[3])
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
@@ -383,7 +383,7 @@ def test_rows_of_every_form(form, tmp_path):
     f = pnorm.score(X, H, LAM)
     aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
     assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
-    assert ("straight lines" in page.words) == (form not in ("sparse", "functions"))
+    assert ("linear model" in page.words) == (form not in ("sparse", "functions"))
 
 
 def test_labels_are_those_of_split(tmp_path):

@@ -1041,7 +1041,10 @@ def test_scikit_learn_is_imported_only_when_asked_for():
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "pnorm.sklearn")
-    with pytest.raises(ImportError, match=r"needs scikit-learn 1\.4 or newer, the extra 'sklearn' of pnorm"):
+    with pytest.raises(
+        ImportError,
+        match=r"needs scikit-learn 1\.4 or newer \(.*\)\. Install it with: pip install .pnorm-push\[sklearn\]",
+    ):
         import pnorm.sklearn  # noqa: F401
 
 

@@ -254,10 +254,14 @@ def test_what_is_missing_to_read_a_file_is_named(tmp_path, monkeypatch):
     for name in ("pyarrow", "python_calamine", "compression"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        TableError, match=r"compressed \(zstd\), which takes pyarrow to read, the extra 'parquet' of pnorm"
+        TableError,
+        match=r'compressed \(zstd\)\. Reading it needs pyarrow\. Install it with: pip install "pnorm-push\[parquet\]"',
     ):
         opened(tmp_path, packed)
-    with pytest.raises(TableError, match="takes python-calamine to read, the extra 'excel' of pnorm: pip install"):
+    with pytest.raises(
+        TableError,
+        match=r'needs python-calamine\. Install it with: pip install "pnorm-push\[excel\]" \(or: pip install',
+    ):
         opened(tmp_path, book, "t.xlsx")
 
 

@@ -26,9 +26,9 @@ def path_shown(path: str) -> str:
     return shown(path, 1000)
 
 
-def typed(word: str) -> str:
-    """Return a word as it is typed in a shell."""
-    return shown(shlex.quote(word))
+def typed(*words: str) -> str:
+    """Return words as they are typed in a shell."""
+    return " ".join([shown(shlex.quote(word)) for word in words])
 
 
 _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)", re.DOTALL)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._checks.text import install
 from pnorm._tables.source import Source, TableError, texts_of
 
 _NO_NAME = re.compile(r"__index_level_\d+__")
@@ -22,8 +23,7 @@ def arrow_for(path: str, kind: str) -> Any:
         import pyarrow
     except ImportError:
         raise TableError(
-            f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
-            "'parquet' of pnorm: pip install pyarrow"
+            f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file. Reading it needs pyarrow. {install('parquet')}"
         ) from None
     return pyarrow
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pnorm import _checks
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first, install, shown
 
 Place = Callable[[int], str]
 """Returns where a row is, given its number in a batch."""
@@ -190,12 +190,9 @@ def _reader(source: Any) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise TypeError(
-            f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow, the extra 'parquet' of pnorm: "
-            "pip install pyarrow"
-        ) from None
+        raise TypeError(f"reading the rows of a {type(source).__name__} needs pyarrow. {install('parquet')}") from None
     if not hasattr(pyarrow.RecordBatchReader, "from_stream"):
-        raise TypeError(f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow 15 or newer")
+        raise TypeError(f"reading the rows of a {type(source).__name__} needs pyarrow 15 or newer")
     return pyarrow.RecordBatchReader.from_stream(source)
 
 

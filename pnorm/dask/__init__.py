@@ -14,9 +14,9 @@ extra ``dask``.
 try:
     import dask  # noqa: F401
 except ImportError:
-    raise ImportError(
-        "pnorm.dask needs Dask, the extra 'dask' of pnorm: pip install 'dask[array,distributed]'"
-    ) from None
+    from pnorm._checks.text import install
+
+    raise ImportError(f"pnorm.dask needs Dask. {install('dask')}") from None
 
 from pnorm.dask._coded_rows import CodedRows, code_rows
 from pnorm.dask._cross_validate import cross_validate
