@@ -261,15 +261,19 @@ def test_bad_input():
         (
             lambda: pnorm.dask.train(X, label="z"),
             ValueError,
-            "label is 'z', which is no column of the rows; they have 'a'",
+            "label is 'z', which is not a column of the rows; they have 'a'",
         ),
-        (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
-        (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
-        (lambda: pnorm.dask.train(A, A, label=y), ValueError, "label and neg are both given"),
-        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or label"),
-        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with a label"),
-        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with a label"),
-        (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight is for rows of two sides"),
+        (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is not a column"),
+        (lambda: pnorm.dask.train(A, label="y"), TypeError, "an array has no column names. Pass a vector"),
+        (lambda: pnorm.dask.train(A, A, label=y), ValueError, "got both label and neg"),
+        (
+            lambda: pnorm.dask.train(A),
+            TypeError,
+            "neg is missing. Pass the negative rows; or pass all rows as pos, with label",
+        ),
+        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight needs label"),
+        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label needs label"),
+        (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight cannot be combined with label"),
         (lambda: pnorm.dask.train(A, label=y[1:]), ValueError, "label must hold one label per row, 150; got 149"),
         (lambda: pnorm.dask.train(A, label=y, weight=y[1:]), ValueError, r"weight must have shape \(150,\)"),
         (
@@ -277,17 +281,21 @@ def test_bad_input():
             ValueError,
             "label has 1 partitions, and the rows",
         ),
-        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label has 2 dimensions, and one label for each row has one"),
+        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label must be a vector, one label per row; got 2 dimensions"),
         (lambda: pnorm.dask.code_rows(X, "y", H, n_cuts=3), TypeError, "n_cuts is for H='table', and H is given"),
         (lambda: pnorm.dask.code_rows(X, "y", "tables"), ValueError, "H must be one of 'table'"),
-        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is no column"),
-        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', and columns of an array have no"),
-        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from beside 'y'"),
+        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is not a column"),
+        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', but an array has no column names"),
+        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from except 'y'"),
         (lambda: pnorm.dask.train(A, label=y, weight=np.zeros(N)), ValueError, "weight is all zero"),
-        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows have both sides: p comes by its name, p=4"),
+        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows contain both sides. Pass p by name: p=4"),
         (lambda: pnorm.dask.train(rows, H=H), ValueError, "H is given together with coded rows"),
         (lambda: pnorm.dask.minimize(rows, label=y), ValueError, "label is given together with coded rows"),
-        (lambda: pnorm.dask.train(FRAME, label="y"), TypeError, "pos must be a Dask array or frame; got DataFrame"),
+        (
+            lambda: pnorm.dask.train(FRAME, label="y"),
+            TypeError,
+            "pos must be a Dask array or data frame; got DataFrame",
+        ),
     ):
         with pytest.raises(error, match=message):
             use()
@@ -373,7 +381,7 @@ def test_folds_that_are_refused():
     rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
     with pytest.raises(ValueError, match=r"folds = 100 need as many positives .*; got \d+ and \d+"):
         pnorm.dask.cross_validate(rows, folds=100)
-    with pytest.raises(ValueError, match="fold is 'k', which is no column"):
+    with pytest.raises(ValueError, match="fold is 'k', which is not a column"):
         pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
     with pytest.raises(ValueError, match="fold is given together with coded rows"):
         pnorm.dask.cross_validate(rows, folds="k")
@@ -390,7 +398,7 @@ def test_frames_with_more_columns_are_scored():
     np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
     of_place = pnorm.rankers.columns(3)
     np.testing.assert_array_equal(pnorm.dask.score(X, of_place, [1, 2, 3], ignore=others).compute(), f.compute())
-    with pytest.raises(ValueError, match="ignore is 'z', which is no column of X; it has 'a'"):
+    with pytest.raises(ValueError, match="ignore is 'z', which is not a column of X; it has 'a'"):
         pnorm.dask.score(X, None, [1, 2, 3], ignore="z")
-    with pytest.raises(TypeError, match="ignore is 'y', and columns of an array have no names"):
+    with pytest.raises(TypeError, match="ignore is 'y', but an array has no column names"):
         pnorm.dask.score(da.ones((4, 3), chunks=2), None, [1, 2, 3], ignore="y")

@@ -581,7 +581,7 @@ def test_the_order_of_day_and_month_can_be_told():
     words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
     _, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
     why = "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which"
-    assert f"from_table takes the text of d ({why}) for categories." in said
+    assert f"from_table reads the text of d ({why}) as categories." in said
     assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
     assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
     days = made({"d": [20200131, 20210201]}, {"d": ["20200201", None]}, kinds={"d": "date"})
