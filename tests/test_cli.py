@@ -1016,7 +1016,7 @@ def test_a_page_of_rows_trained_on_says_so_once(capsys, transactions, tmp_path):
     assert (status, err) == (0, "")
     assert "No row is held out" in out
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "rows that were trained on" in page
+    assert "All numbers on this page are from training rows." in page
     assert page.count("on new rows the list is worse") + page.count("On new rows the list is worse") == 1
 
 
