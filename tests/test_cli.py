@@ -254,9 +254,9 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "z"], "no column 'z' in FILE"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "x"], "FILE has no column beside the label 'y' to rank by"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--positive", "7"], "no row has the label '7' in column 'y'; its labels are 1 (1), 0 (1)"),
-        ("x,y\n1,a\n2,b\n", ["--label", "y"], "say which label in column 'y' is positive with --positive; its labels are a (1), b (1)"),
-        ("x,y\n1,1\n2,2\n", ["--label", "y"], "say which label in column 'y' is positive"),
-        ("x,y\n1,1\n2,1\n", ["--label", "y"], "column 'y' holds one label only, 1 (2); both kinds of rows are needed"),
+        ("x,y\n1,a\n2,b\n", ["--label", "y"], "column 'y' has the labels a (1), b (1); name the positive label with --positive"),
+        ("x,y\n1,1\n2,2\n", ["--label", "y"], "column 'y' has the labels 1 (1), 2 (1); name the positive label with"),
+        ("x,y\n1,1\n2,1\n", ["--label", "y"], "column 'y' has only one label, 1 (2); positive and negative rows are needed"),
         ("x,city,y\n1,Oslo,1\n2,Rome,0\n", [*COLUMNS],
          "column 'city' is not numeric: 'Oslo' in line 2 of FILE; encode it as numbers, or --ignore 'city'"),
         ("x,y\n1,1\n,0\n", [*COLUMNS], "column 'x' has a missing value in line 3 of FILE; fill it in, or --ignore 'x'"),
@@ -698,7 +698,7 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
         ({"x": [[1], [2]], "y": [1, 0]}, [], "no column can be used (x: values of type list<"),
         ({"x": [1, 2], "y": [1, None]}, [], "the label 'y' is missing in row 1 of FILE; rows to train on need one"),
         ({"x": [1, 2], "y": ["a", "?"]}, ["--positive", "a"], "the label 'y' is missing in row 1 of FILE"),
-        ({"x": [1, 2], "y": ["a", "b"]}, [], "say which label in column 'y' is positive with --positive; its labels are a (1), b (1)"),
+        ({"x": [1, 2], "y": ["a", "b"]}, [], "column 'y' has the labels a (1), b (1); name the positive label with --positive"),
         ({"x": [1, 2], "z": [1, 0]}, [], "no column 'y' in FILE; its columns are x, z"),
         ({"y": [1, 0]}, [], "FILE has no column beside the label 'y' to rank by"),
         ({"x": pyarrow.array([], pyarrow.float64()), "y": pyarrow.array([], pyarrow.int8())}, [], "no rows"),
@@ -1099,7 +1099,7 @@ def test_other_rows_to_test_on(capsys, transactions, tmp_path):
     assert any(line.startswith("  AUC ") and line.split()[1] == auc for line in out.splitlines())
     for changed, message in (
         (frame[450:].drop(columns="age"), f"no column 'age' in {later}, the file of --test"),
-        (frame[450:].assign(fraud="no"), f"column 'fraud' of {later} holds one label only, no (150)"),
+        (frame[450:].assign(fraud="no"), f"column 'fraud' of {later} has only one label, no (150)"),
     ):
         changed.to_csv(later, index=False)
         status, _, err = run(capsys, path, "--label", "fraud", "--test", later, *QUICK)
@@ -1181,7 +1181,7 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
         (["--save", "FILE", "--report", "FILE2"], "--save FILE would overwrite the input"),
         (["--save", "FILE2", "--report", "FILE2"], "--save FILE2 would overwrite the file of --report"),
         (["--rankers", "columns", "--kind", "age=number"], "--kind sets the kind of a column; --rankers takes all"),
-        (["--sheet", "two"], "FILE is no workbook, and has no sheet two"),
+        (["--sheet", "two"], "FILE is not a workbook, so it has no sheet two"),
     ],
 )
 def test_options_that_do_not_fit(capsys, transactions, arguments, message):
@@ -1205,9 +1205,9 @@ def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactio
     n = int((frame["fraud"] == "yes").sum())
     status, _, err = run(capsys, path, "--label", "fraud")
     assert status == 2
-    assert f"with --positive; its labels are ok ({600 - n}), fraud ({n})" in err
+    assert f"has the labels ok ({600 - n}), fraud ({n}); name the positive label with --positive" in err
     status, _, err = run(capsys, path, "--label", "amount")
-    assert "are many for labels: is it the right column?" in err
+    assert "labels are many: check that this is the right column" in err
 
 
 class Stream(io.StringIO):
@@ -1364,7 +1364,7 @@ def test_how_a_file_is_written_is_nothing_to_mind_in_the_report(capsys, tmp_path
     more = ["--label", "label", "--report", page]
     for how in (["--save", model, *QUICK], ["--model", model]):
         _, out, _ = run(capsys, path, *more, *how)
-        assert "columns are divided by semicolons" in out
+        assert "columns are separated by semicolons" in out
         assert "semicolon" not in page.read_text(encoding="utf-8")
 
 

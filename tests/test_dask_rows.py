@@ -232,12 +232,12 @@ def test_labels_that_do_not_say_which():
         pnorm.dask.train(X, label="y", pos_label="maybe")
     good = X[X["y"] == "yes"]
     with pytest.raises(
-        ValueError, match=r"column 'y' holds one label only, yes \(\d+\); both kinds of rows are needed"
+        ValueError, match=r"column 'y' has only one label, yes \(\d+\); positive and negative rows are needed"
     ):
         pnorm.dask.train(good, label="y")
     words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
     with pytest.raises(
-        ValueError, match=r"partition \d of X: say which label in column 'y' is positive with pos_label="
+        ValueError, match=r"partition \d of X: column 'y' has the labels .*; name the positive label with pos_label="
     ):
         pnorm.dask.train(words, label="y")
     expected = pnorm.train(POS, NEG, H, 2, 3)
@@ -248,7 +248,7 @@ def test_labels_that_do_not_say_which():
     ):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
-    with pytest.raises(ValueError, match="say which label in column 'label' is positive"):
+    with pytest.raises(ValueError, match=r"column 'label' has the labels .*; name the positive label with"):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
 

@@ -149,7 +149,7 @@ def test_the_label_and_cells_that_cannot_be_used_are_named_with_their_file(capsy
     n = table["fraud"].count("won")
     status, _, err = run(capsys, folder, *more)
     assert status == 2
-    assert f"with --positive; its labels are lost ({N - n}), won ({n})" in err
+    assert f"has the labels lost ({N - n}), won ({n}); name the positive label with --positive" in err
     assert run(capsys, folder, *more, "--positive", "won")[0] == 0
     table["amount"][N // 2 + 3] = "cheap"
     write_csv(folder / "1.csv", table, range(N // 2, N))

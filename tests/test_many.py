@@ -115,7 +115,7 @@ WRONG = {
     "a column": (without_a_column, "z.parquet lacks the columns "),
     "a type": (with_another_type, "column 'amount' is double in row 0 of "),
     "a label": (without_a_label, "the label 'fraud' is missing in row 1 of "),
-    "workbooks": (two_workbooks, "2 workbook files: a workbook is read by itself; pass one file"),
+    "workbooks": (two_workbooks, "2 workbook files: workbooks cannot be combined; pass one file"),
     "no match": (lambda folder: [f"{folder}/x*"], "no file is called "),
     "no file": (lambda folder: [folder, folder / "none"], "none: No such file or directory"),
     "standard input": (lambda folder: [folder, "-"], "- is the standard input and cannot be combined with other files"),

@@ -1006,7 +1006,7 @@ def test_monotone_goes_to_the_columns(data):
         ValueError, match=r"monotone is for rankers among 'table', 'thresholds', 'columns', 'normalized'; for oth"
     ):
         PNormPush(rankers="categories", monotone={0: 1}).fit(X, y)
-    with pytest.raises(ValueError, match="monotone names the column 'd0', which X has not"):
+    with pytest.raises(ValueError, match="monotone names the column 'd0', which is not in X"):
         PNormPush(monotone={"d0": 1}).fit(frame, y)
 
 

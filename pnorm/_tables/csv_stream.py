@@ -25,7 +25,7 @@ _CELLS = 2**20
 
 
 class CsvStream(Stream):
-    """A file of text whose columns are divided by a character.
+    """A file of text whose columns are separated by a character.
 
     It is written as `like` is, an earlier file. A file without a line has no columns.
     """

@@ -51,12 +51,12 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
             start = data[:START]
     is_book = start.startswith(OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(io.BytesIO(data or b"")))
     if sheet is not None and not is_book:
-        raise TableError(f"{path} is no workbook, and has no sheet {shown(sheet)}")
+        raise TableError(f"{path} is not a workbook, so it has no sheet {shown(sheet)}")
     if is_book:
         return WorkbookSource(path, data or b"", sheet, names)
     if is_arrow(start, suffix):
         if names is not None:
-            raise TableError(f"{path} has names of columns of its own")
+            raise TableError(f"{path} contains column names; pass no other names")
         return ArrowSource(path, data, is_parquet(start, suffix))
     refuse_others(path, start)
     return CsvSource(path, data or b"", names)

@@ -60,7 +60,7 @@ def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
         try:
             return data.decode(wide).encode()
         except UnicodeError as error:
-            raise TableError(f"{path} begins as {wide.upper()} text does, and is none: {error}") from None
+            raise TableError(f"{path} begins as {wide.upper()} text, but is not valid: {error}") from None
     wrong = _not_utf8(data)
     if wrong is None:
         return data
@@ -131,13 +131,13 @@ class Decoder:
         """Return text that is not what it was at first."""
         if self._encoding != "utf-8-sig":
             name = self._encoding.upper()
-            raise TableError(f"{self._path} begins as {name} text does, and is none: {error}") from None
+            raise TableError(f"{self._path} begins as {name} text, but is not valid: {error}") from None
         if b"\0" in data:
             raise TableError(nul(self._path, data, self._lines))
         if not self._is_ascii:
             what = f"byte 0x{error.object[error.start]:02x} in line {self._lines + _line(error.object, error.start)}"
             raise TableError(
-                f"{self._path} begins as UTF-8 text does, and is none ({what}); save it as UTF-8"
+                f"{self._path} begins as UTF-8 text, but is not valid UTF-8 ({what}); save it as UTF-8"
             ) from None
         text = _from_cp1252(self._path, data, error.start, self._notes, self._lines)
         self._use("cp1252")
@@ -183,7 +183,7 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout
     delimiter = said[1] if said else _delimiter(lines, whole)
     skips = delimiter != BLANKS and re.search(rb'%b +"' % re.escape(delimiter.encode()), data) is not None
     if delimiter not in ",\t":
-        notes.append(f"columns are divided by {_WORDS.get(delimiter, shown(delimiter))}")
+        notes.append(f"columns are separated by {_WORDS.get(delimiter, shown(delimiter))}")
     rows = _some_rows(lines, Layout(delimiter, skips, True), whole)
     return Layout(delimiter, skips, has_header(rows, names))
 
