@@ -138,7 +138,7 @@ def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
     assert (pnorm.load(model).lam * found.H.signs < 0.0).any()
     for given, message in (
         (["vists=+"], "no column 'vists' in FILE; did you mean 'visits'?"),
-        (["city=+"], "--monotone names 'city', which is not learned from"),
+        (["city=+"], "--monotone names 'city', which is not a column to learn from"),
         (["visits"], "--monotone needs a column and a sign, as in income=+ or age=-; got 'visits'"),
         (["=+"], "needs a column and a sign"),
         (["visits=+", "visits=-"], "--monotone gives both signs to 'visits'"),
@@ -252,7 +252,7 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,y\n1,1\n2,0\n", ["--label", "z"], "no column 'z' in FILE; its columns are x, y"),
         ("x,y\n1,1\n2,0\n", [], "--label is missing. Add --label COLUMN"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "z"], "no column 'z' in FILE"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "x"], "FILE has no column beside the label 'y' to rank by"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "x"], "FILE has no column to learn from except the label 'y'"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--positive", "7"], "no row has the label '7' in column 'y'; its labels are 1 (1), 0 (1)"),
         ("x,y\n1,a\n2,b\n", ["--label", "y"], "column 'y' has the labels a (1), b (1); name the positive label with --positive"),
         ("x,y\n1,1\n2,2\n", ["--label", "y"], "column 'y' has the labels 1 (1), 2 (1); name the positive label with"),
@@ -700,7 +700,7 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
         ({"x": [1, 2], "y": ["a", "?"]}, ["--positive", "a"], "the label 'y' is missing in row 1 of FILE"),
         ({"x": [1, 2], "y": ["a", "b"]}, [], "column 'y' has the labels a (1), b (1); name the positive label with --positive"),
         ({"x": [1, 2], "z": [1, 0]}, [], "no column 'y' in FILE; its columns are x, z"),
-        ({"y": [1, 0]}, [], "FILE has no column beside the label 'y' to rank by"),
+        ({"y": [1, 0]}, [], "FILE has no column to learn from except the label 'y'"),
         ({"x": pyarrow.array([], pyarrow.float64()), "y": pyarrow.array([], pyarrow.int8())}, [], "no rows"),
     ],
 )  # fmt: skip
@@ -1153,8 +1153,11 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
         (["--kind", "age"], "--kind needs a column and a kind, as in zip=category or size=S,M,L; got 'age'"),
         (["--kind", "age=numbers"], "must be one of 'number', 'decimal point'"),
         (["--kind", "age=number", "--kind", "age=category"], "--kind gives two kinds to 'age'"),
-        (["--kind", "age=number", "--kind", "5=category"], "--kind names 'age' twice, as 5 as well; leave one out"),
-        (["--kind", "tx=number", "--ignore", "tx"], "--kind names 'tx', which is not learned from"),
+        (
+            ["--kind", "age=number", "--kind", "5=category"],
+            "--kind names 'age' twice, as 5 as well. Leave one of them out",
+        ),
+        (["--kind", "tx=number", "--ignore", "tx"], "--kind names 'tx', which is not a column to learn from"),
         (["--ignore", "age,amout"], "no column 'amout' in FILE; did you mean 'amount'?"),
         (["--only", "age", "--ignore", "age"], "--only and --ignore both name 'age'"),
         (["--id", "fraud"], "--id fraud is the label"),

@@ -35,7 +35,7 @@ _FEW = 50
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """The rows that are at hand."""
+    """The rows in memory, and how they are divided."""
 
     columns: Columns
     file: Rows
@@ -57,7 +57,7 @@ class _Job:
 
     @property
     def n_trained(self) -> int:
-        """How many rows are trained on, whether they are at hand or not."""
+        """The number of training rows, in memory or not."""
         return int((~self.held).sum()) if self.drawn is None else sum(self.drawn.n_trained)
 
     @property
@@ -316,7 +316,7 @@ def _parts(arguments: argparse.Namespace, job: _Job) -> str:
 
 
 def _how_read(job: _Job) -> list[str]:
-    """Return how many rows are at hand, if the file is read batch by batch."""
+    """Return how many rows are in memory, if the file is read in batches."""
     if job.drawn is None or job.reader is None:
         return []
     sides = [int((job.trained & side).sum()) for side in job._y]

@@ -58,12 +58,12 @@ class _Ranked:
 
     @property
     def at_hand(self) -> NDArray[np.intp]:
-        """Where the first rows are among `rows`."""
+        """The places of the first rows among `rows`."""
         return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
 
     @property
     def typical(self) -> Any:
-        """The rows that others are compared with."""
+        """The rows that reasons are compared with."""
         return self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
 
 
@@ -73,7 +73,7 @@ class Large:
 
     reader: Reader
     drawn: NDArray[np.intp]
-    """Which of the rows at hand were drawn at random."""
+    """Which of the rows in memory were drawn at random."""
 
 
 def file(arguments: argparse.Namespace) -> None:
@@ -359,6 +359,6 @@ def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vecto
 
 
 def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
-    """Return the reasons of rows, compared with the average row at hand, without warnings of new levels."""
+    """Return the reasons of rows, compared with the average row in memory, without warnings of new levels."""
     with kept([], UnknownLevelWarning):
         return reasons(X, model.H, model.lam, _push(model), reference)

@@ -40,12 +40,12 @@ _OPTIONS = {
     "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
 }
-"""Words of messages on arguments of functions, and what the command says instead."""
+"""Words of messages on arguments of functions, and the words of the command for them."""
 
 
 @contextmanager
 def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]:
-    """Name cells in errors by their line in the file, which `place` returns for a row of a table, if it knows it."""
+    """Replace rows in errors by lines of the file; `place` returns the line of a row of a table, or None."""
     try:
         yield
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a list is compared with: straight lines, and the best single column, from the same rows."""
+"""Baselines for a list: a linear model and the best single column, learned from the same rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Baseline:
     """Another list of the same rows."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     score: Callable[[Any], Vector]
     """A function from a table of rows to their scores."""
 

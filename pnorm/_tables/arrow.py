@@ -14,7 +14,7 @@ from pnorm._checks.text import install
 from pnorm._tables.source import Source, TableError, texts_of
 
 _NO_NAME = re.compile(r"__index_level_\d+__")
-"""What pandas calls the index of a frame that has no name."""
+"""The name that pandas gives to an unnamed index."""
 
 
 def arrow_for(path: str, kind: str) -> Any:
@@ -30,7 +30,7 @@ def arrow_for(path: str, kind: str) -> Any:
 
 @contextlib.contextmanager
 def reading(path: str, kind: str) -> Iterator[None]:
-    """Say of which file a mistake is that pyarrow finds."""
+    """Add the name of the file to errors of pyarrow."""
     import pyarrow
 
     try:

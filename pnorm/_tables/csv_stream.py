@@ -15,7 +15,7 @@ from pnorm._tables.source import TableError, named
 from pnorm._tables.text import BLANKS, Decoder, Layout, layout, names_of, without_delimiter_line
 
 _HEAD = 2**20
-"""Bytes by which it is told how a file is written."""
+"""Bytes that are used to detect the format of a file."""
 
 _BYTES = 2**22
 """Bytes that are read at once; rows that the csv module reads take up to 75 times as much memory."""

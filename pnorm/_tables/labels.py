@@ -52,7 +52,7 @@ class Labels:
         return np.array([label in positive for label in labels], bool)[codes]
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Count the labels of more rows, of another part for instance; refuse those that do not say which is which."""
+        """Count the labels of more rows; raise TableError if the positive label is not clear."""
         self.counts.update(counts)
         if self._positive is None:
             plain = [is_plain(text) for text in {word(label) for label in self.counts}]

@@ -63,7 +63,7 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
 
 
 def suffix_of(path: str) -> str:
-    """Return the end of a name that says what a file holds, that of compression aside."""
+    """Return the suffix of a file name, without that of compression."""
     stem, suffix = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if suffix in _PACKED else suffix
 
@@ -83,7 +83,7 @@ def is_parquet(start: bytes, suffix: str) -> bool:
 
 
 def refuse_others(path: str, start: bytes) -> None:
-    """Refuse a file that is no text, by its first bytes."""
+    """Raise TableError for a file that is not text, by its first bytes."""
     other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
     if other is not None:
         raise TableError(f"{path} is {other}; save its table as CSV")

@@ -25,10 +25,10 @@ _PACKED = {
 }
 
 _TAR = slice(257, 262)
-"""Where an archive of tar says what it is."""
+"""The position of the signature in a tar archive."""
 
 _START = 512
-"""Bytes that say what a file is."""
+"""Signatures of files."""
 
 _LAYERS = 3
 """Times that a file is unpacked, at most."""
