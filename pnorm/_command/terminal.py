@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -63,6 +64,16 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the options; the error for an unknown one names the nearest option."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            options = [option for action in self._actions for option in action.option_strings]
+            near = difflib.get_close_matches(unknown[0], options, 1) if unknown[0].startswith("--") else []
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
-        super().error(one_line(message))
+        self.exit(2, f"{self.prog}: error: {one_line(message)}\nTry: {self.prog} --help\n")
