@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._checks.text import counted
+from pnorm._checks.text import counted, install
 from pnorm._core._threads import as_raised
 
 _T = TypeVar("_T")
@@ -517,7 +517,7 @@ def progress_range(t_max: int, progress: bool | Callable[[int, int], object], un
     try:
         from tqdm import tqdm
     except ImportError:
-        raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
+        raise ImportError(f"progress=True needs tqdm. {install('progress')}") from None
     return tqdm(range(t_max), unit=unit)  # type: ignore[no-any-return]
 
 

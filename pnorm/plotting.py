@@ -24,6 +24,7 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector, sheet, text
+from pnorm._checks.text import install
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
 from pnorm._reasons.explain import Explanation
@@ -1026,7 +1027,7 @@ def _axes(n: int, size: tuple[float, float], grid: str | None = "y") -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("pictures need Matplotlib, the extra 'plot' of pnorm: pip install matplotlib") from None
+        raise ImportError(f"pnorm.plotting needs Matplotlib. {install('plot')}") from None
     _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
     for ax in np.atleast_1d(axes):
         ax.spines[["top", "right"]].set_visible(False)

@@ -31,10 +31,9 @@ try:
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 except ImportError as error:
-    raise ImportError(
-        "pnorm.sklearn needs scikit-learn 1.4 or newer, the extra 'sklearn' of pnorm: pip install scikit-learn "
-        f"({error})"
-    ) from error
+    from pnorm._checks.text import install
+
+    raise ImportError(f"pnorm.sklearn needs scikit-learn 1.4 or newer ({error}). {install('sklearn')}") from error
 
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default

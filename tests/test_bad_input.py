@@ -488,7 +488,7 @@ def test_frames_with_other_columns():
         lam = np.ones(len(H))
         np.testing.assert_array_equal(pnorm.score(frame, H, lam), pnorm.score(GOOD, H, lam))
         np.testing.assert_array_equal(pnorm.score(swapped, H, lam), pnorm.score(GOOD, H, lam))
-        with pytest.raises(ValueError, match="X lacks the column 'dose' which these scores are made from"):
+        with pytest.raises(ValueError, match="X lacks the column 'dose' which the weak rankers need"):
             pnorm.score(frame.rename(columns={"dose": "doze"}), H, lam)
         with pytest.raises(ValueError, match="X has two columns of one name"):
             pnorm.score(frame.rename(columns={"dose": "age"}), H, lam)

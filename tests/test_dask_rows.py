@@ -279,12 +279,12 @@ def test_labels_that_do_not_say_which():
         pnorm.dask.train(X, label="y", pos_label="maybe")
     good = X[X["y"] == "yes"]
     with pytest.raises(
-        ValueError, match=r"column 'y' holds one label only, yes \(\d+\); both kinds of rows are needed"
+        ValueError, match=r"column 'y' has only one label, yes \(\d+\); positive and negative rows are needed"
     ):
         pnorm.dask.train(good, label="y")
     words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
     with pytest.raises(
-        ValueError, match=r"partition \d of X: say which label in column 'y' is positive with pos_label="
+        ValueError, match=r"partition \d of X: column 'y' has the labels .*; name the positive label with pos_label="
     ):
         pnorm.dask.train(words, label="y")
     expected = pnorm.train(POS, NEG, H, 2, 3)
@@ -310,7 +310,7 @@ def test_bad_input():
         (
             lambda: pnorm.dask.train(X, label="z"),
             ValueError,
-            "label is 'z', which is no column of the rows; they have 'a'",
+            "label is 'z', which is not a column of the rows; they have 'a'",
         ),
         (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
         (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
@@ -337,17 +337,21 @@ def test_bad_input():
             ValueError,
             "label has 1 partitions, and the rows",
         ),
-        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label has 2 dimensions, and one label for each row has one"),
+        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label must be a vector, one label per row; got 2 dimensions"),
         (lambda: pnorm.dask.code_rows(X, "y", H, n_cuts=3), TypeError, "n_cuts is for H='table', and H is given"),
         (lambda: pnorm.dask.code_rows(X, "y", "tables"), ValueError, "H must be one of 'table'"),
-        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is no column"),
-        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', and columns of an array have no"),
-        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from beside 'y'"),
+        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is not a column"),
+        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', but an array has no column names"),
+        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from except 'y'"),
         (lambda: pnorm.dask.train(A, label=y, weight=np.zeros(N)), ValueError, "weight is all zero"),
-        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows have both sides: p comes by its name, p=4"),
+        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows contain both sides. Pass p by name: p=4"),
         (lambda: pnorm.dask.train(rows, H=H), ValueError, "H is given together with coded rows"),
         (lambda: pnorm.dask.minimize(rows, label=y), ValueError, "label is given together with coded rows"),
-        (lambda: pnorm.dask.train(FRAME, label="y"), TypeError, "pos must be a Dask array or frame; got DataFrame"),
+        (
+            lambda: pnorm.dask.train(FRAME, label="y"),
+            TypeError,
+            "pos must be a Dask array or data frame; got DataFrame",
+        ),
     ):
         with pytest.raises(error, match=message):
             use()
@@ -433,7 +437,7 @@ def test_folds_that_are_refused():
     rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
     with pytest.raises(ValueError, match=r"folds = 100 need as many positives .*; got \d+ and \d+"):
         pnorm.dask.cross_validate(rows, folds=100)
-    with pytest.raises(ValueError, match="fold is 'k', which is no column"):
+    with pytest.raises(ValueError, match="fold is 'k', which is not a column"):
         pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
     with pytest.raises(ValueError, match="fold is given together with coded rows"):
         pnorm.dask.cross_validate(rows, folds="k")
@@ -450,7 +454,7 @@ def test_frames_with_more_columns_are_scored():
     np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
     of_place = pnorm.rankers.columns(3)
     np.testing.assert_array_equal(pnorm.dask.score(X, of_place, [1, 2, 3], ignore=others).compute(), f.compute())
-    with pytest.raises(ValueError, match="ignore is 'z', which is no column of X; it has 'a'"):
+    with pytest.raises(ValueError, match="ignore is 'z', which is not a column of X; it has 'a'"):
         pnorm.dask.score(X, None, [1, 2, 3], ignore="z")
-    with pytest.raises(TypeError, match="ignore is 'y', and columns of an array have no names"):
+    with pytest.raises(TypeError, match="ignore is 'y', but an array has no column names"):
         pnorm.dask.score(da.ones((4, 3), chunks=2), None, [1, 2, 3], ignore="y")

@@ -216,7 +216,7 @@ def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch)
         assert main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
     assert [str(warning.message) for warning in others] == ["a library is odd"]
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == "pnorm: warning: town has 1 level that the model does not know, in 1 row: Trier"
+    assert line == "pnorm: warning: town has 1 level that the training rows do not have, in 1 row: Trier"
 
 
 def test_text_in_an_array_is_told_as_in_a_frame():
@@ -238,8 +238,8 @@ def test_what_the_command_says_of_levels(tmp_path, capsys):
     assert main([str(path), "--model", str(model), "--out", str(out)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told == [
-        "pnorm: warning: town has 2 levels that the model does not know, in 2 rows: Trier, Worms",
-        "pnorm: warning: size has 1 level that the model does not know, in 1 row: 3",
+        "pnorm: warning: town has 2 levels that the training rows do not have, in 2 rows: Trier, Worms",
+        "pnorm: warning: size has 1 level that the training rows do not have, in 1 row: 3",
     ]
     path.write_text("size,town\n" + "2,Trier\n" * 20)
     assert main([str(path), "--model", str(model)]) == 2

@@ -479,7 +479,9 @@ def test_refusals(call, error, message):
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match="pictures need Matplotlib, the extra 'plot' of pnorm"):
+    with pytest.raises(
+        ImportError, match=r"pnorm\.plotting needs Matplotlib\. Install it with: pip install .pnorm-push\[plot\]"
+    ):
         plotting.ranked_list(([1], [0]))
 
 

@@ -228,7 +228,7 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        (dict(kinds={"agee": "number"}), "kinds names the column 'agee', which X has not; did you mean 'age'"),
+        (dict(kinds={"agee": "number"}), "kinds names the column 'agee', which is not in X; did you mean 'age'"),
         (dict(kinds={"age": "numbers"}), r"kinds\['age'\] must be one of 'number'"),
         (dict(monotone={"town": 1}), "monotone names 'town', a category"),
         (dict(rankers="columns", kinds={"age": "number"}), "kinds is for rankers='table'"),

@@ -196,7 +196,10 @@ def test_progress_shows_the_rounds(capsys):
 
 def test_progress_without_tqdm_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(ImportError, match="the extra 'progress' of pnorm: pip install tqdm"):
+    with pytest.raises(
+        ImportError,
+        match=r'needs tqdm\. Install it with: pip install "pnorm-push\[progress\]" \(or: pip install tqdm\)',
+    ):
         pnorm.train(*problem(), progress=True)
 
 

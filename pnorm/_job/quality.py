@@ -1,4 +1,4 @@
-"""What a list is worth on rows that were not trained on, beside other lists of the same rows."""
+"""Measures of a list on held-out rows, beside other lists of the same rows."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class Measure(NamedTuple):
     depth: int | None
     """The number of first rows, if it is a measure of those."""
     value: Estimate
-    """What it is for this list, with an interval."""
+    """The value for this list, with an interval."""
     others: tuple[float, ...]
     """The same of the other lists, in the order of `Quality.lists`."""
     chance: float
-    """What it is on average for a list in random order."""
+    """The mean for a list in random order."""
 
 
 class Difference(NamedTuple):
-    """How much more this list is worth than another one, with an interval from the same rows."""
+    """The difference between this list and another one, with an interval from the same rows."""
 
     name: str
     """The measure in words."""
@@ -89,7 +89,7 @@ class ByDepth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """What a list is worth on rows held out. `quality` makes one.
+    """The measures of a list on held-out rows. `quality` returns it.
 
     With ``push="bottom"`` the list is read from below, where negatives belong: hits are negatives, the first rows are
     the last, and the name of each measure says so.

@@ -1,4 +1,4 @@
-"""Scores in whole points: a table for people to add up, and for other programs, with what the rounding costs."""
+"""Scorecards: scoring functions in whole points, with the cost of the rounding."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _row(name: str, low: Any, high: Any, unit: Any, level: Any, points: int, sha
 
 @dataclass(frozen=True)
 class Rounding:
-    """What rounding to whole points costs on some rows; made by `Scorecard.compare`.
+    """The cost of rounding to whole points on some rows. `Scorecard.compare` returns it.
 
     Attributes
     ----------
@@ -185,9 +185,9 @@ class Rounding:
     auc : tuple of two floats
         Area under the ROC curve, by the scores and by the points.
     reordered : float
-        Share of the pairs of a positive and a negative whose order is another one.
+        Share of the pairs of a positive and a negative whose order changes.
     tied : float
-        Share of those pairs whose scores differ, and whose points do not.
+        Share of those pairs with different scores and equal points.
 
     Examples
     --------
@@ -219,10 +219,10 @@ class Rounding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """A scoring function in whole points; made by `pnorm.scorecard`.
+    """A scoring function in whole points. `pnorm.scorecard` returns it.
 
-    The points of a row are the sum of those of its columns. Printed, and in a notebook, it is the table to be worked
-    through by hand, with cuts of ten digits, and so is its HTML; the other forms have all digits.
+    The points of a row are the sum of the points of its columns. It prints, also in a notebook and as HTML, as a table
+    for manual use, with cuts of ten digits. The other formats have all digits.
 
     Attributes
     ----------
@@ -234,13 +234,13 @@ class Scorecard:
         Largest change of a difference of two scores by the rounding, for rows within the range of those of training or,
         of columns as they are, of those given. log F_p changes by p times this at most.
     rounding : Rounding or None
-        What the rounding costs on the rows that were given; None without positives and negatives.
+        The cost of the rounding on the given rows; None without positives and negatives.
     H : Rankers
-        Weak rankers whose outputs, with the coefficients `lam`, add up to the points but for a constant, `offset`.
+        Weak rankers. Their outputs, times the coefficients `lam`, plus the constant `offset`, are the points.
     lam : ndarray, shape (n,)
         Their coefficients, whole numbers.
     offset : int
-        Points of a row of which all these weak rankers are zero.
+        Points of a row for which all these weak rankers are zero.
 
     Examples
     --------
@@ -298,17 +298,17 @@ class Scorecard:
         Raises
         ------
         ValueError, TypeError
-            If X does not fit the columns, or a value is missing where none may be.
+            If X does not fit the columns, or a value is missing in a column without points for missing values.
 
         Warns
         -----
         UnknownLevelWarning
-            If values are no levels that the scorecard knows. As in `pnorm.score`.
+            If values are not levels of the scorecard. As in `pnorm.score`.
         """
         return np.rint(self.offset + score(X, self.H, self.lam)).astype(np.int64)
 
     def compare(self, pos: Any, neg: Any, p: float = 1.0) -> Rounding:
-        """Return what the rounding costs on some rows.
+        """Return the cost of the rounding on some rows.
 
         Parameters
         ----------
@@ -350,7 +350,7 @@ class Scorecard:
         Returns
         -------
         list of dict
-            What `PointsOf.rows` returns of each column.
+            The rows of `PointsOf.rows` of each column.
         """
         return [row for column in self.columns for row in column.rows()]
 
@@ -426,7 +426,7 @@ class Scorecard:
         Returns
         -------
         str
-            HTML that needs nothing else, for light and dark screens and for paper.
+            A self-contained HTML page, for light and dark screens and for printing.
         """
         return sheet.page("Scorecard", f"<h1>Scorecard</h1>{self._repr_html_()}")
 
@@ -456,7 +456,7 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If a name or a level holds a NUL, which no SQL can hold.
+            If a name or a level contains a NUL character, which SQL cannot represent.
         """
         terms = [_case(column) for column in self.columns]
         while len(terms) > 1:
@@ -483,7 +483,7 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If `name` is no name of a function.
+            If `name` is not a valid function name.
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
@@ -583,41 +583,41 @@ def scorecard(
     points : int
         Largest number of points of a column. With 10 the table is short and coarse, with 100 long and fine.
     pos : array_like, shape (I, d), optional
-        The positive rows. With `neg`, they say what the rounding costs, and which share of rows each piece has.
+        The positive rows. With `neg`, they are used for the cost of the rounding and the share of rows in each piece.
     neg : array_like, shape (K, d), optional
         The negative rows.
     X : array_like, shape (N, d), optional
-        Rows without labels, in the place of these.
+        Rows without labels, instead of `pos` and `neg`.
     p : float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. By default that of a
-        model, else 1. It is that of the objective that is compared.
+        model, else 1. It is used in the comparison of the objective.
 
     Returns
     -------
     Scorecard
-        The points, a bound on what the rounding costs, and what it costs on the rows.
+        The points, a bound on the cost of the rounding, and the cost on the rows.
 
     Raises
     ------
     ValueError, TypeError
         If functions are among the weak rankers, or all coefficients are zero; if there are columns as they are, and no
-        rows, which say how far their lines go.
+        rows for the ends of their lines.
 
     See Also
     --------
-    shapes : The same before the rounding.
+    shapes : The parts of the score before the rounding.
 
     Notes
     -----
-    Of the scales at which the largest range of a column is between half of `points` and all of them, that one is taken
-    at which the bound is lowest. The lowest piece of each column has no points. A straight line becomes steps of about
-    one point each, at short numbers; beyond the values that it was made for, or those of the rows, it stays at its last
-    step. Neighbours of the same points are one piece.
+    The scale is chosen among those at which the largest range of a column is between half of `points` and `points`; it
+    has the smallest bound. The lowest piece of each column has zero points. A straight line becomes steps of about one
+    point each, at short numbers. Outside its training range, or the range of the rows, it stays at its last step.
+    Neighbouring pieces with equal points are merged.
 
-    The bound adds up, over the columns, the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
-    values. So no difference of two scores changes by more, and log F_p changes by p times the bound at most.
+    The bound is the sum, over the columns, of the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
+    values. No difference of two scores changes by more, and log F_p changes by p times the bound at most.
 
-    Two columns of one name would be one in a table of SQL, and in a dictionary: rename one.
+    Two columns with the same name would be one column in SQL and in a dictionary. Rename one of them.
 
     The cost is one pass over each column of the rows, and a sort of their scores.
 

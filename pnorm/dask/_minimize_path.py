@@ -51,12 +51,12 @@ def minimize_path(
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
         The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
-        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
-        go: `code_rows` keeps them for more calls.
+        SciPy sparse arrays or pandas frames, and may be empty. A Dask collection is coded for this call only; use
+        `code_rows` to keep the codes for further calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, except that the default is None, the columns as they are.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.
