@@ -165,7 +165,7 @@ def code_rows(
         The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
         cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
     pos_label : label, optional
-        The label of the positives; all others are negative. It may be left out if the labels are 1 and 0, true and
+        The label of positive rows; all others are negative. It may be left out if the labels are 1 and 0, true and
         false, or yes and no. Capitals do not matter, nor whether 1 is a number or text.
     weight : str or array_like, shape (N,), optional
         Case weights, or their column. Rows of weight zero are not kept.
