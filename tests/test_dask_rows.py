@@ -295,9 +295,9 @@ def test_labels_that_do_not_say_which():
     ):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
-    with pytest.raises(ValueError, match="say which label in y is positive"):
+    with pytest.raises(ValueError, match=r"y has the labels .*; name the positive label with pos_label="):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), y=two)
-    with pytest.raises(ValueError, match="say which label in column 'label' is positive"):
+    with pytest.raises(ValueError, match=r"column 'label' has the labels .*; name the positive label with pos_label="):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
 
@@ -312,21 +312,21 @@ def test_bad_input():
             ValueError,
             "label is 'z', which is not a column of the rows; they have 'a'",
         ),
-        (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
-        (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
+        (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is not a column"),
+        (lambda: pnorm.dask.train(A, label="y"), TypeError, "an array has no column names. Pass a vector"),
         (lambda: pnorm.dask.train(A, A, label=y), ValueError, "label and neg are both given"),
         (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or the label of every row"),
         (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with labels: pass the labels, or"),
         (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with labels"),
         (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight is for rows of two sides"),
-        (lambda: pnorm.dask.train(X, y="z"), ValueError, "y is 'z', which is no column of the rows"),
+        (lambda: pnorm.dask.train(X, y="z"), ValueError, "y is 'z', which is not a column of the rows"),
         (lambda: pnorm.dask.train(A, y=y, label=y), ValueError, "y and label are both given, and are two names of one"),
         (lambda: pnorm.dask.train(A, A, y=y), ValueError, "y and neg are both given"),
         (lambda: pnorm.dask.train(A, y=y[1:]), ValueError, "y must hold one label per row, 150; got 149"),
         (
             lambda: pnorm.dask.train(A, y=y[:, None]),
             ValueError,
-            "y has 2 dimensions, and one label for each row has one",
+            "y must be a vector, one label per row; got 2 dimensions",
         ),
         (lambda: pnorm.dask.minimize(rows, y=y), ValueError, "y is given together with coded rows"),
         (lambda: pnorm.dask.train(A, y=da.ones(N + 1, chunks=151)), ValueError, "y has 1 partitions, and the rows"),

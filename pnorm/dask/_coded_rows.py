@@ -247,12 +247,12 @@ def code_rows(
             )
         return _of_sides(pos, neg, H, of_table, of_sides)
     if neg is not None:
-        raise ValueError("got both label and neg. With label, pass all rows as the first argument and leave neg out")
+        raise ValueError("label and neg are both given. With labels, pass all rows as the first argument, without neg")
     if getattr(label, "ndim", 1) != 1:
         raise ValueError(
             f"label must be a vector, one label per row; got {label.ndim} dimensions. Pass negative rows as neg"
         )
-    _refuse(of_sides, "cannot be combined with label. Pass weight and group for all rows")
+    _refuse(of_sides, "is for rows of two sides. With labels, pass weight and group of all rows")
     return _of_label(
         pos, H, of_table, label, pos_label, of_rows, (ignore,) if isinstance(ignore, str) else tuple(ignore)
     )
