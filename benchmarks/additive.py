@@ -1,7 +1,7 @@
 """Compare additive scores on public sets, and rules that choose p, the penalty and the kind of weak rankers for ours.
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/additive.py --out additive.json     # to measure
-    python -P benchmarks/additive.py --show additive.json [--rst doc]    # to write the tables again
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/additive.py --out additive.json     # to measure
+    python benchmarks/additive.py --show additive.json [--rst doc]    # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult, bank and a9a at most 9,000
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,

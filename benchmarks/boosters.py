@@ -1,7 +1,7 @@
 """The push inside LightGBM and XGBoost: the numbers of the page "LightGBM and XGBoost"; needs PNORM_DATA and both.
 
-    PNORM_DATA=... python -P benchmarks/boosters.py --out boosters.json     # to measure, some minutes on one core
-    python -P benchmarks/boosters.py --show boosters.json [--rst doc/_outputs/boosting.inc]
+    PNORM_DATA=... python benchmarks/boosters.py --out boosters.json     # to measure, some minutes on one core
+    python benchmarks/boosters.py --show boosters.json [--rst doc/_outputs/boosting.inc]
 
 1. One list, simulated, 20 columns, a tenth positive: seconds per tree, the first one left out; or what the library
    says instead. Row weights are asked for where it says "weights".

@@ -1,9 +1,9 @@
 """Measure the calibration of the probabilities of a push: the tables of the page "Probabilities".
 
-    python -P benchmarks/calibration.py --simulate                                        # a minute
-    PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
-    python -P benchmarks/calibration.py --show calibration.json [--rst doc/_outputs/calibration.inc]
-    PNORM_DATA=... python -P benchmarks/calibration.py --kinds                            # what splits have a minimiser
+    python benchmarks/calibration.py --simulate                                        # a minute
+    PNORM_DATA=... python benchmarks/calibration.py --out calibration.json             # ten minutes on one core
+    python benchmarks/calibration.py --show calibration.json [--rst doc/_outputs/calibration.inc]
+    PNORM_DATA=... python benchmarks/calibration.py --kinds                            # what splits have a minimiser
 
 With --simulate, a population that is logistic in five columns: what is estimated against what is true.
 

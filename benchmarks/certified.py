@@ -1,6 +1,6 @@
 """Measure the numbers of the page "Optimality certificates"; PNORM_DATA names a folder with wdbc and the Pima data.
 
-    PNORM_DATA=... python -P benchmarks/certified.py
+    PNORM_DATA=... python benchmarks/certified.py
 
 1. Newton's method on WDBC beside coordinate descent: steps, certified gap, gap left by descent.
 2. How the q' of descent approaches that of the minimiser.

@@ -1,7 +1,7 @@
 """Gains from choosing p, and rounds or a penalty: the tables of the page "Choosing p by cross-validation".
 
-    PNORM_DATA=... python -P benchmarks/choosing.py                 # the first table; four minutes
-    PNORM_DATA=... python -P benchmarks/choosing.py penalties       # the second; ten minutes
+    PNORM_DATA=... python benchmarks/choosing.py                 # the first table; four minutes
+    PNORM_DATA=... python benchmarks/choosing.py penalties       # the second; ten minutes
 
 Random splits, two thirds to train on and one third to judge by; 31 cuts of each column, at most 400 rounds. On the rows
 to train on, 5-fold cross-validation chooses among p = 1, 4, 16, 64 and 40 numbers of rounds by each of several

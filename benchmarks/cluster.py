@@ -1,6 +1,6 @@
 """Costs of a round on a cluster: the numbers of the page "Rows on a cluster"; needs Dask (extra ``dask``).
 
-    python -P benchmarks/cluster.py [PICTURE.svg]
+    python benchmarks/cluster.py [PICTURE.svg]
 
 1. Measured on a cluster of two processes of this machine: what an exchange costs beside the work on the rows, with the
    number of tasks and with that of partitions, and what the work on a million rows costs.

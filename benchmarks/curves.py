@@ -1,6 +1,6 @@
 """Measure how much p changes an ROC curve: the numbers of the page "When p changes the whole curve"; needs PNORM_DATA.
 
-    PNORM_DATA=... python -P benchmarks/curves.py           # some minutes on one core
+    PNORM_DATA=... python benchmarks/curves.py           # some minutes on one core
 
 `doc/pictures.py curves` measures the same, draws it, and writes doc/_outputs/curves.inc. The area is that between
 the ROC curves of the minimisers of F_1 and F_64. Where one of them is not finite there is none.

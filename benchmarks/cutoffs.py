@@ -1,6 +1,6 @@
 """Count how often cut-offs keep their promise on simulated lists: tables of the page "Cut-offs that keep their word".
 
-    python -P benchmarks/cutoffs.py
+    python benchmarks/cutoffs.py
 
 Lists with normal scores, whose truth is known. "Broken" is the share of lists whose cut-off has less precision than it
 promises, "none" the share without one. "Depth" is the mean share of the rows that could be taken with the precision, by

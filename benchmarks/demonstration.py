@@ -1,6 +1,6 @@
 """The simulated claims that the command `pnorm` shows: p = 1 against p > 1, and other methods, over 200 draws.
 
-    OMP_NUM_THREADS=1 python -P benchmarks/demonstration.py         # some minutes on one core; needs scikit-learn
+    OMP_NUM_THREADS=1 python benchmarks/demonstration.py         # some minutes on one core; needs scikit-learn
 
 `pnorm.datasets.insurance_claims(seed=s)` for s = 0, 1, ..., 199: the first half of the rows to train on, the other half
 to judge by. "wrong" counts the claims that are not in order among the first 1,000 of 10,000 held-out claims, "in 100"

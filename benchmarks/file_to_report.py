@@ -1,6 +1,6 @@
 """From a CSV file to the report, beside what it takes to read the file and to cross-validate LightGBM.
 
-    python -P benchmarks/file_to_report.py [--rows 200000] [--threads 2] [--repeat 3] [-- COMMAND OPTIONS]
+    python benchmarks/file_to_report.py [--rows 200000] [--threads 2] [--repeat 3] [-- COMMAND OPTIONS]
 
 The file has 20 columns, an id, ten of floats, one of them with missing values, three of small integers, four of
 categories, one of dates and a constant, and the label: a tenth of the rows are positive. `pnorm FILE --label label`

@@ -1,6 +1,6 @@
 """A folder of files that is larger than the memory it is given: the numbers of the page "From a laptop to a cluster".
 
-    python -P benchmarks/folder.py [ROWS [GIGABYTES [FOLDER]]]
+    python benchmarks/folder.py [ROWS [GIGABYTES [FOLDER]]]
 
 Writes ROWS rows (2e7) of 20 numbers and a label as Parquet files of a million rows each, unless they are there. Another
 process, which may have GIGABYTES (3) of memory and not a byte more, codes them, minimises with l2, proves it, tests on

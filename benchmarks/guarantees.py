@@ -1,6 +1,6 @@
 """Values of the bounds of `pnorm.bounds`: the numbers of the page "Generalisation bounds"; needs PNORM_DATA.
 
-    PNORM_DATA=... python -P benchmarks/guarantees.py
+    PNORM_DATA=... python benchmarks/guarantees.py
 
 1. Pima, 300 rows to train on: the margin error, what Theorem 2 of the P-Norm Push adds, and the rows it asks for.
 2. Simulated rows, p = 4: how far the error on the distribution is above that on the rows, and what the theorem grants.

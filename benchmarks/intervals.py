@@ -1,6 +1,6 @@
 """Coverage of the intervals of `pnorm.metrics`: a table of the page "Measures of the top".
 
-    python -P benchmarks/intervals.py
+    python benchmarks/intervals.py
 
 Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 % intervals from 1000 resamples. What
 is estimated is the mean of the measure over such lists.

@@ -1,6 +1,6 @@
 """Gradient descent in a kernel space: the numbers of the page "Ranking in a kernel space"; needs PNORM_DATA.
 
-    PNORM_DATA=... python -P benchmarks/kernels.py
+    PNORM_DATA=... python benchmarks/kernels.py
 
 1. What a step costs, beside one product of the whole Gram matrix with a vector in NumPy, two threads each; simulated
    rows, 10 columns.

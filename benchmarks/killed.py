@@ -1,6 +1,6 @@
 """Workers killed at random moments: `train`, `minimize` and `cross_validate` of `pnorm.dask` find the same bits.
 
-    python -P benchmarks/killed.py [RUNS [ROWS]]
+    python benchmarks/killed.py [RUNS [ROWS]]
 
 Two workers of this machine, which are started again when they are gone. Each run is one of the functions. At a
 moment drawn from the time that it takes undisturbed, from the reading of its partitions to its last exchange,

@@ -1,6 +1,6 @@
 """Rows in files on a cluster of two processes against the same rows in memory; needs Dask (extra ``dask``) and pyarrow.
 
-    python -P benchmarks/large.py [ROWS [COLUMNS [FILES [ROUNDS]]]]        # 5000000 20 20 for the numbers of the page
+    python benchmarks/large.py [ROWS [COLUMNS [FILES [ROUNDS]]]]        # 5000000 20 20 for the numbers of the page
 
 Readings of files, seconds of a round, the largest difference of coefficients, and the bytes that travel: as the formula
 of the page "Rows on a cluster" has them, as the trace counts them, and as Dask's workers write them.

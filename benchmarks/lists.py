@@ -1,6 +1,6 @@
 """Linear ranking of lists: the numbers of the page "Lists with grades"; needs PNORM_DATA and the packages compared.
 
-    PNORM_DATA=... python -P benchmarks/lists.py
+    PNORM_DATA=... python benchmarks/lists.py
 
 1. Documents per second and epoch, simulated, 50 columns.
 2. Planted weights: noiseless lists in the order of a linear function, and how much of it is found.

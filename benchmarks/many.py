@@ -1,6 +1,6 @@
 """Many small problems: cross-validation, one model for each of many customers, and the experiments of the papers.
 
-    OMP_NUM_THREADS=1 python -P benchmarks/many.py [--quick]
+    OMP_NUM_THREADS=1 python benchmarks/many.py [--quick]
 
 Seconds of processor time on one thread and on two, which alternate, and the ratio of the times on the clock: medians
 of repeated pairs. The results of one thread and of two agree to the bit, or the script stops. Needs

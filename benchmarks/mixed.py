@@ -1,8 +1,8 @@
 """A frame as it was read, through several packages: lines to write, seconds, and lists of rows held out.
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/mixed.py --out mixed.json       # to measure
-    python -P benchmarks/mixed.py --show mixed.json [--rst doc]    # to write the tables again
-    PNORM_DATA=... python -P benchmarks/mixed.py --commands doc    # to run the command
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/mixed.py --out mixed.json       # to measure
+    python benchmarks/mixed.py --show mixed.json [--rst doc]    # to write the tables again
+    PNORM_DATA=... python benchmarks/mixed.py --commands doc    # to run the command
 
 Adult and Bank are read by pandas as they lie there. Bank is given without the duration of the call, which is known
 after the call only. Leads are made by this script: numbers with holes, text with rare words, truth values, a date and

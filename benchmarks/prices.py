@@ -1,6 +1,6 @@
 """Prices on real lists: the numbers and curves of the page "Prices and losses"; needs PNORM_DATA.
 
-    PNORM_DATA=... python -P benchmarks/prices.py
+    PNORM_DATA=... python benchmarks/prices.py
 
 PNORM_DATA is a folder with pima-indians-diabetes.csv, wdbc.data, magic04.data and spambase.data.
 1. Train on random splits with the logistic loss and seven prices, 200 rounds as in the papers: the

@@ -1,7 +1,7 @@
 """Compare the push by rounds with trees and rankers as they come: the second half of the page "Benchmarks".
 
-    PNORM_DATA=... python -P benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
-    python -P benchmarks/quality.py --show quality.json [--rst doc/_outputs/quality.inc]   # to write the tables again
+    PNORM_DATA=... python benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
+    python benchmarks/quality.py --show quality.json [--rst doc/_outputs/quality.inc]   # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by. All methods see the same splits.
 

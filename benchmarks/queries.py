@@ -1,6 +1,6 @@
 """Queries of uneven sizes, weighed by their pairs or equally: the table of the page "Queries of uneven sizes".
 
-    python -P benchmarks/queries.py           # a minute
+    python benchmarks/queries.py           # a minute
 
 A draw has 150 queries to learn from and 300 to judge by, of 6 to 3000 rows: their sizes are lognormal, with a median of
 30 and a standard deviation of 1.5 on the log scale. Rows have 10 normal columns. A query's rows are ranked by their

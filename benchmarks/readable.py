@@ -1,6 +1,6 @@
 """Fit additive scores of four kinds, and measure what simpler ones lose: the page "A score that a person can read".
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/readable.py       # some minutes; --splits 2 for a look
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/readable.py       # some minutes; --splits 2 for a look
 
 `doc/pictures.py readable` does the same, draws the scores of the first split, and writes the numbers beside them.
 

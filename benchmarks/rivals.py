@@ -1,7 +1,7 @@
 """A round of training beside the same work in NumPy, LightGBM, XGBoost and scikit-learn, and how rounds grow.
 
     pip install lightgbm xgboost scikit-learn
-    python -P benchmarks/rivals.py [--threads N] [--quick]
+    python benchmarks/rivals.py [--threads N] [--quick]
 
 A round of boosting depth-one trees is the rivals' name for a round of the P-Norm Push on
 thresholds: one pass over all features of all rows. Every ratio compares runs that alternate in one

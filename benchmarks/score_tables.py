@@ -1,6 +1,6 @@
 """Errors of measures from tables of scores: a table of the page "Measures of the top".
 
-    python -P benchmarks/score_tables.py
+    python benchmarks/score_tables.py
 
 40,000 positives and 3,960,000 negatives, in 20 parts whose tables are merged. The bound is half of the distance from
 `low` to `high`; the error is that of the value, against all rows.

@@ -1,6 +1,6 @@
 """Measure the numbers of the section "Many cuts" of the page "Optimality certificates"; needs LightGBM.
 
-    python -P benchmarks/shapes.py
+    python benchmarks/shapes.py
 
 1. `minimize` on cuts of 50 columns, with l1, l2 and three columns that must not fall, beside 300 trees of one split by
    LightGBM: seconds, the certified gap, and memory. Then with the l2 that cross-validation chooses on 10,000 of the

@@ -1,6 +1,6 @@
 """Small problems: a round of `train` and a whole call of it beside Newton's method in plain NumPy.
 
-    OMP_NUM_THREADS=1 python -P benchmarks/small.py [--quick]
+    OMP_NUM_THREADS=1 python benchmarks/small.py [--quick]
 
 `descent` is what Figure 1 is in NumPy once the sums over pairs are gone. It walks the same path as `train`: the
 coefficients of the two differ by less than 1e-10, or the script stops. p = 4, one thread, normal

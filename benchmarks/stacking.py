@@ -1,7 +1,7 @@
 """Join the scores of several kinds of trees: the tables of the page "Stacking".
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/stacking.py --out stacking.json    # to measure
-    python -P benchmarks/stacking.py --show stacking.json [--rst doc/_outputs/stacking.inc]  # to write the tables again
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/stacking.py --out stacking.json    # to measure
+    python benchmarks/stacking.py --show stacking.json [--rst doc/_outputs/stacking.inc]  # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult and bank at most 9,000 rows
 to train on. Three kinds of trees, LightGBM, HistGradientBoosting and ExtraTrees, score each training row by models of

@@ -1,6 +1,6 @@
 """Few positives or few negatives: the numbers of the page "Uneven classes"; needs PNORM_DATA.
 
-    PNORM_DATA=... python -P benchmarks/uneven.py           # some minutes on one core
+    PNORM_DATA=... python benchmarks/uneven.py           # some minutes on one core
 
 `doc/pictures.py uneven` measures the same, draws it, and writes doc/_outputs/uneven.inc.
 

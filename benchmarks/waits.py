@@ -1,6 +1,6 @@
 """Measure the calls beside the rounds: categories, intervals, groups, files, sparse cuts, wide problems, single rows.
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/waits.py [NAME ...]
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/waits.py [NAME ...]
 
 Each path runs in a process of its own, on one thread: processor time in seconds, the least of three runs, and the
 memory at its peak beyond what the process held when its data were made (Linux with glibc). What takes less than a

@@ -1,6 +1,6 @@
 """Draw the charts of the pages of results into doc/_static, from the numbers that the benchmarks left in doc/_outputs.
 
-    python -P doc/charts.py [NAME ...]
+    python doc/charts.py [NAME ...]
 
 Needs Matplotlib. Nothing is measured here. The .inc files are written by the benchmarks and by doc/pictures.py. A .txt
 file is what a benchmark prints: choosing.py (with `penalties`: choosing_penalties), prices.py, queries.py, rivals.py,

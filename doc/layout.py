@@ -1,6 +1,6 @@
 """Draw the folders and modules of the package, floor by floor, from their imports, into doc/_static/layout.svg.
 
-    python -P doc/layout.py
+    python doc/layout.py
 
 Needs Matplotlib. Arrows that follow from others are left out: of A to B, B to C and A to C, the last.
 """

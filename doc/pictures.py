@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation into doc/_static, and write what the experiments say into doc/_outputs.
 
-    PNORM_DATA=... python -P doc/pictures.py [--again] [NAME ...]
+    PNORM_DATA=... python doc/pictures.py [--again] [NAME ...]
 
 Needs Matplotlib and PNORM_DATA, a folder with the data sets of `pnorm.datasets`. Without a NAME, all are made;
 the names are those of the functions at the end. Every picture is drawn twice, as NAME.svg for light pages and as

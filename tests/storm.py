@@ -1,6 +1,6 @@
 """Signal handlers that raise at random times while `train` runs on two threads.
 
-python -P tests/storm.py INTERRUPTIONS: fails unless each exception comes out as it was raised, no thread is left, and
+python tests/storm.py INTERRUPTIONS: fails unless each exception comes out as it was raised, no thread is left, and
 what follows finds the same bits. A run that hangs for 20 seconds ends the process, with a traceback of all threads.
 """
 

@@ -195,7 +195,7 @@ def test_imports_make_no_circle_between_folders_nor_within_one():
 def test_the_picture_of_the_layout_is_that_of_the_imports():
     drawn = (ROOT / "doc" / "_static" / "layout.svg").read_text(encoding="utf-8")
     drawn = re.search("<dc:description>(.*?)</dc:description>", drawn)[1]
-    assert drawn == layout(rooms()), "draw it again: python -P doc/layout.py"
+    assert drawn == layout(rooms()), "draw it again: python doc/layout.py"
 
 
 def test_every_chart_is_drawn_for_light_and_dark_pages_and_stands_on_a_page():

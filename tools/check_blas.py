@@ -1,6 +1,6 @@
 """Run the tests under several kinds of BLAS kernels: products of matrices round differently on each.
 
-    python -P tools/check_blas.py [KERNEL ...] [-- arguments of pytest]
+    python tools/check_blas.py [KERNEL ...] [-- arguments of pytest]
 
 OpenBLAS, which NumPy and SciPy bring, chooses its kernels by the processor; the variable OPENBLAS_CORETYPE chooses
 them in its place. KERNEL is one of its names, or default; without any, all that this processor can run are tried:
