@@ -175,3 +175,11 @@ def test_no_section_says_only_that_arguments_are_checked():
 def test_no_description_is_the_mark_of_a_list_item():
     for module, function, names, _, text in DESCRIBED:
         assert not re.match(r"(\w|\d+)\.( |$)", text), f"{module}.{function}: {names}: {text}"
+
+
+def test_titles_of_sections_stand_on_lines_of_their_own():
+    for path in (ROOT / "pnorm").rglob("*.py"):
+        glued = re.findall(
+            r"^ +(?:Notes|Examples|Raises|Returns|Warns|See Also) -{3,}", path.read_text("utf-8"), re.MULTILINE
+        )
+        assert not glued, path

@@ -267,8 +267,10 @@ def explain(
     shapes : The contribution of each column, as a function of its value.
     importance : The loss at the top of the list without a column.
 
-    Notes ----- Contributions have the units of scores. They explain the scoring function. They do not predict the
-    effect of changing a value.
+    Notes
+    -----
+    Contributions have the units of scores. They explain the scoring function. They do not predict the effect of
+    changing a value.
 
     The cost is one pass over each column with a coefficient, for the rows and for the reference. The memory is N
     numbers for each column of `H`. Sparse rows are read once for each column.

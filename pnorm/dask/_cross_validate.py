@@ -154,10 +154,12 @@ def cross_validate(
     --------
     pnorm.cross_validate : The same for rows in memory.
 
-    Notes ----- Each partition divides its own rows into folds, from the seed and its number. The folds have equal
-    numbers of rows of each side, up to one. Other partitions give other folds. For each fold the workers copy the codes
-    of all other rows, and free the copy afterwards. The scores of the held-out rows are sent to this process: 8 bytes
-    per row and list, at most 134 MB of several lists at a time. Case weights are sent once.
+    Notes
+    -----
+    Each partition divides its own rows into folds, from the seed and its number. The folds have equal numbers of rows
+    of each side, up to one. Other partitions give other folds. For each fold the workers copy the codes of all other
+    rows, and free the copy afterwards. The scores of the held-out rows are sent to this process: 8 bytes per row and
+    list, at most 134 MB of several lists at a time. Case weights are sent once.
 
     Examples
     --------
