@@ -33,6 +33,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+__path__ = globals().get("_path", __path__)  # importlib.reload puts the folder back that has handed over
 try:
     from pnorm._core import _tilt as _tilt
     from pnorm._version import version as __version__
@@ -42,10 +43,12 @@ except ImportError as error:
             f"the compiled core of pnorm cannot be loaded in a subinterpreter ({error}), nor can NumPy's. Use pnorm in "
             "the main interpreter, on threads, or in separate processes"
         ) from error
+    if not (error.name or "pnorm").startswith("pnorm"):
+        raise  # NumPy is missing
     from pnorm._sources import installed_beside as _installed_beside
 
     try:
-        __path__ = _installed_beside(__path__[0])
+        __path__ = _path = _installed_beside(__path__[0])
     except ImportError as _failure:
         raise _failure from error
     from pnorm._core import _tilt as _tilt

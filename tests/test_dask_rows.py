@@ -215,6 +215,22 @@ def test_a_table_that_changes_between_its_two_readings_is_refused(changed):
         pnorm.dask.code_rows(frame, "y")
 
 
+def test_rows_that_count_in_one_of_two_readings_are_refused():
+    reads = []
+
+    def read(k):
+        reads.append(k)
+        part = COLUMNS[40 * k : 40 * k + 40].assign(weight=1.0)
+        if reads.count(1) == 2 and k == 1:
+            part.loc[part.index[3], "weight"] = 0.0
+        return part
+
+    meta = COLUMNS[:0].assign(weight=np.ones(0))
+    frame = dd.from_delayed([dask.delayed(read, pure=False)(k) for k in range(4)], meta=meta, verify_meta=False)
+    with pytest.raises(ValueError, match="partition 1 has other values than when it was read first"):
+        pnorm.dask.code_rows(frame, "y", weight="weight")
+
+
 def test_both_sides_coded_once():
     P, G = dd.from_pandas(POS, npartitions=3), dd.from_pandas(NEG, npartitions=4)
     of_sides = {**beside("weight"), **beside("group")}

@@ -371,6 +371,29 @@ def test_a_source_folder_gives_the_package_that_is_installed(own_folder):
     assert (done.returncode, done.stdout) == (0, f"pnorm {pnorm.__version__}\n")
 
 
+def test_a_source_folder_passes_over_other_source_folders_and_odd_entries_of_the_path(own_folder):
+    installed = Path(pnorm.__path__[0])
+    other = own_folder / "other"
+    shutil.copytree(own_folder / "pnorm", other / "pnorm")
+    odd = f"import sys; sys.path[1:1] = [None, 3, b'.', {str(other)!r}, {'x' * 5000!r}]; "
+    done = imported_in(own_folder, "-c", odd + "import pnorm; print(pnorm.__path__[0])", path=str(installed.parent))
+    assert (done.returncode, done.stdout.strip()) == (0, str(installed)), done.stderr
+
+
+def test_a_source_folder_gives_the_installed_package_when_it_is_reloaded(own_folder):
+    installed = Path(pnorm.__path__[0])
+    code = "import importlib, pnorm; importlib.reload(pnorm); print(pnorm.__path__[0], pnorm.minimize.__module__)"
+    done = imported_in(own_folder, "-c", code, path=str(installed.parent))
+    assert done.stdout.split() == [str(installed), "pnorm._minimize"], done.stderr
+
+
+def test_a_compiled_package_without_numpy_says_so(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')")
+    done = imported_in(tmp_path, path=str(Path(pnorm.__path__[0]).parent))
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("ModuleNotFoundError: No module named 'numpy'")
+
+
 def test_a_source_folder_of_another_version_is_not_mixed_with_what_is_installed(own_folder):
     with open(own_folder / "pnorm" / "__init__.py", "a") as changed:
         changed.write("# a change\n")

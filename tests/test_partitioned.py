@@ -8,7 +8,7 @@ import scipy.sparse
 from partitions import InLists, minimize, partitioned, train
 
 import pnorm
-from pnorm._solvers import descent_state
+from pnorm._solvers import descent_state, steps
 from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
@@ -165,6 +165,25 @@ def test_two_runs_in_turn_do_not_use_the_weights_of_the_other():
         state.move(j, 0.25)
         found.append(state.edges())
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-14)
+
+
+def test_runs_at_once_keep_their_weights_beside_each_other_and_a_new_one_lets_them_go(monkeypatch):
+    pos, neg = sides()
+    problem = partitioned(pos, neg, KINDS["thresholds"](pos, neg), 4, 100)
+    formed, forms = [], steps.KeptWeights.__init__
+    monkeypatch.setattr(steps.KeptWeights, "__init__", lambda kept, *of: formed.append(kept) or forms(kept, *of))
+    tables = [side.parts[0].table for side in problem.sides]
+    states = [DescentState(problem, np.zeros(problem.n_rankers)) for _ in range(2)]
+    for _ in range(10):
+        for j, state in enumerate(states):
+            state.lam[j] += 0.125
+            state.move(j, 0.125)
+    # On either side both form theirs, and the first once more, which has lost its own to the second.
+    assert [len(side.parts) for side in problem.sides] == [1, 2]
+    assert len(formed) == 3 * 3
+    assert [len(steps._KEPT[table]) for table in tables] == [2, 2]
+    DescentState(problem, np.zeros(problem.n_rankers))
+    assert [len(steps._KEPT[table]) for table in tables] == [1, 1]
 
 
 def test_sparse_partitions():

@@ -646,14 +646,14 @@ class SteppedRows(FormedRows):
     """Rows of coded rankers alone, whose parts keep their weights and multiply them after each round."""
 
     def __init__(self, problem: Problem, lam: Vector) -> None:
-        self.problem, self.lam = problem, lam
+        self.problem, self.lam, self._run = problem, lam, uuid4().hex
         if lam.any():
             problem.check_exponents(lam)
         self._form()
 
     def _form(self) -> None:
         """Form the weights from the coefficients."""
-        self._steps, self._changed = Steps(uuid4().hex, self.lam.copy()), 0.0
+        self._steps, self._changed = Steps(self._run, self.lam.copy()), 0.0
         self._set(*formed_by_steps(self.problem, self._steps, self.lam))
 
     def margin(self) -> float:

@@ -24,7 +24,7 @@ class Steps:
     """Coefficients, and the steps along coded rankers that follow."""
 
     run: str
-    """A name of its own for each start."""
+    """A name of its own for each training run."""
     start: Vector
     taken: tuple[tuple[int, float], ...] = ()
     """Rankers, and by how much their coefficients change."""
@@ -40,12 +40,16 @@ def sums_after_steps(rows: Rows, steps: Steps, scales: Sequence[float]) -> Any:
 
     As `problem.sums_of_weights` without extremes of scores.
     """
-    kept = _KEPT.pop(rows.table, None)  # so another thread that asks the same rows forms its own
-    if kept is None or kept.run != steps.run or kept.taken > len(steps.taken):
+    runs = _KEPT.get(rows.table)
+    kept = None if runs is None else runs.pop(steps.run, None)  # so another thread that asks the same forms its own
+    if runs is None or (kept is None and not steps.taken):
+        # A new run: others may have ended. One that goes on finds its weights lost, and keeps them beside these.
+        runs = _KEPT[rows.table] = {}
+    if kept is None or not kept.lead_to(steps):
         kept = KeptWeights(rows, steps, scales)
-    for j, step in steps.taken[kept.taken :]:
+    for j, step in steps.taken[len(kept.taken) :]:
         kept.multiply(rows, j, step)
-    _KEPT[rows.table] = kept
+    runs[steps.run] = kept
     return kept.sums(rows)
 
 
@@ -54,12 +58,17 @@ class KeptWeights:
 
     def __init__(self, rows: Rows, steps: Steps, scales: Sequence[float]) -> None:
         """Form them at the start."""
-        self.run, self.taken, self._scales = steps.run, 0, scales
+        self._start, self._scales = steps.start, scales
+        self.taken: tuple[tuple[int, float], ...] = ()
         f = rows.scores(steps.start)
         self._weights = [np.empty(rows.n) for _ in scales]
         sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(self._weights, scales, strict=True)]
         self._tops, self._totals = [top for top, _ in sums], [total for _, total in sums]
         self._tally = rows.pool.run(rows.table.tally(self._weights[0]))[0]
+
+    def lead_to(self, steps: Steps) -> bool:
+        """Whether some steps are those that were taken, from the same start, and maybe more."""
+        return np.array_equal(self._start, steps.start) and self.taken == steps.taken[: len(self.taken)]
 
     def multiply(self, rows: Rows, j: int, step: float) -> None:
         """Take a step along ranker j."""
@@ -72,7 +81,7 @@ class KeptWeights:
             self._totals[k] = run(table.multiply(j, factors, weights))[0]
             if k == 0:
                 self._tally = run(table.retally(j, factors, weights, self._tally))[0]
-        self.taken += 1
+        self.taken = (*self.taken, (j, step))
 
     def sums(self, rows: Rows) -> Any:
         """Return the answer of `sums_after_steps`."""
@@ -80,5 +89,5 @@ class KeptWeights:
         return first, (self._tops[-1], self._totals[-1])
 
 
-_KEPT: WeakKeyDictionary[Any, KeptWeights] = WeakKeyDictionary()
-"""The weights of the latest run by the table of the rows, for all rows that lie in this process."""
+_KEPT: WeakKeyDictionary[Any, dict[str, KeptWeights]] = WeakKeyDictionary()
+"""The weights of runs by the table of the rows, for all rows that lie in this process."""

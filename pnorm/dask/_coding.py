@@ -107,7 +107,7 @@ def of_labelled(
         c = of_rows["weight"]
         pos, neg = [marked(rows, number) for rows in sides_of(X, sides, c, rankers, "X")]
         facts = _facts_of(sides, c, of_rows["group"], of_rows["fold"])
-        return Coded((pos, neg), facts, labels, _checksum(X, positive) if again else None)
+        return Coded((pos, neg), facts, labels, _checksum(X, positive, c) if again else None)
 
 
 def read(
@@ -156,16 +156,17 @@ def summary_of_side(
 
 
 def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Summary:
-    checksum = _checksum(X, positive)
+    checksum = _checksum(X, positive, c)
     if c is not None and not c.all():
         counted = np.flatnonzero(c)
         X, positive = _checks.rows(X, counted), positive[counted]
     return Summary(TableSummary.of(X, positive, first_row, name), (checksum,))
 
 
-def _checksum(X: Any, positive: Mask) -> int:
-    """Return a number that changes with the values of a partition and with its labels."""
-    return (_checks.checksum(X) + zlib.crc32(np.packbits(positive).tobytes())) % 2**64
+def _checksum(X: Any, positive: Mask, c: Vector | None) -> int:
+    """Return a number that changes with the values of a partition, its labels and which rows have weight zero."""
+    marks = positive if c is None else np.concatenate([positive, c > 0.0])
+    return (_checks.checksum(X) + zlib.crc32(np.packbits(marks).tobytes())) % 2**64
 
 
 def merged_summaries(summaries: Sequence[Summary]) -> Summary:
@@ -198,7 +199,7 @@ def of_side(
         own = [np.ones(n, bool), np.zeros(n, bool)][:: 1 if name == "pos" else -1]
         facts = _facts_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n), None)
     empty = Rows(NAMES[name == "pos"], 0, None)
-    checksum = _checksum(X, own[0]) if again else None
+    checksum = _checksum(X, own[0], c) if again else None
     return Coded((rows, empty) if name == "pos" else (empty, rows), facts, checksum=checksum)
 
 
