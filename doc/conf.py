@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "_gallery",
 ]
 exclude_patterns = ["_build", "_outputs"]
 sphinx_gallery_conf = {
@@ -34,7 +35,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "image_srcset": ["2x"],
     "remove_config_comments": True,
-    "notebook_extensions": set(),
+    "notebook_extensions": {".py"},
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 3600,
