@@ -231,7 +231,7 @@ def tables(found):
         for value in values:
             if isinstance(value, str):
                 kind = re.sub(r"\d+", "", value.split("Check failed: ")[-1])  # whatever the size of the list
-                said.setdefault(kind, (f"({len(said) + 1})", value.split("Check failed: ")[-1]))
+                said.setdefault(kind, (f"[{len(said) + 1}]", value.split("Check failed: ")[-1]))
                 cells.append(said[kind][0])
             else:
                 cells.append(f"{value:.3f}")

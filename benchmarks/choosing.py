@@ -1,4 +1,4 @@
-"""Gains from choosing p, and the number of rounds or a penalty: the tables of the page "Choosing p and when to stop".
+"""Gains from choosing p, and rounds or a penalty: the tables of the page "Choosing p by cross-validation".
 
     PNORM_DATA=... python -P benchmarks/choosing.py                 # the first table; four minutes
     PNORM_DATA=... python -P benchmarks/choosing.py penalties       # the second; ten minutes

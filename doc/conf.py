@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pnorm
@@ -15,16 +16,21 @@ release = version = pnorm.__version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
+    "_chart",
+    "_dark",
     "_held",
-    "_mathml",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
+    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "_gallery",
 ]
-exclude_patterns = ["_build", "_outputs"]
+exclude_patterns = ["_build", "_outputs", "_which_tool.inc"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -59,7 +65,8 @@ numpydoc_validation_exclude = {  # private, or classes that users do not constru
     r"\.(CrossValidation|MinimizerPath)\.",
 }
 
-html_math_renderer = "mathml"
+autosummary_generate = False  # the tables of the reference pages link to entries on the same page
+
 html_static_path = ["_static"]
 html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
@@ -68,10 +75,45 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 3,
+    "header_links_before_dropdown": 7,
+    "show_nav_level": 2,
+    "show_toc_level": 1,
+    "back_to_top_button": True,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "which_tool": []}
 html_show_sourcelink = False
+copybutton_exclude = ".linenos, .gp, .go"  # copy neither prompts nor output
+
+# Formulas: MathJax as one file, without fonts, so that pages show them offline. The package that carries it is in the
+# extra ``doc``. In an environment without it, pages load MathJax from the address that Sphinx has.
+try:
+    mathjax = metadata.distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")
+except metadata.PackageNotFoundError:
+    pass
+else:
+    html_static_path.append(str(Path(mathjax) / "tex-svg.js"))
+    mathjax_path = "tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+
+# Versions: each is built into a folder of its own on the host, ``stable`` or ``dev``, beside ``versions.json``.
+# Pages get a list of versions only where the host's address is given (see developers/documentation.rst).
+if host := os.environ.get("PNORM_DOCS_HOST", "").rstrip("/"):
+    folder = "dev" if "dev" in version else "stable"
+    html_baseurl = f"{host}/{folder}/"
+    html_theme_options |= {
+        "switcher": {"json_url": f"{host}/versions.json", "version_match": folder},
+        "check_switcher": False,
+        "show_version_warning_banner": True,
+        "logo": {"text": "pnorm"},
+        "navbar_start": ["navbar-logo", "version-switcher"],
+    }
+
+# Checked by ``sphinx-build -b linkcheck`` where there is a network: all links, with their anchors.
+linkcheck_timeout = 30
+linkcheck_retries = 2
+linkcheck_workers = 4
 
 # The command's own help texts, for reference/command.rst.
 os.environ["COLUMNS"] = "90"

@@ -1,12 +1,19 @@
 """Draw the pictures of the documentation into doc/_static, and write what the experiments say into doc/_outputs.
 
-    PNORM_DATA=... python -P doc/pictures.py [NAME ...]
+    PNORM_DATA=... python -P doc/pictures.py [--again] [NAME ...]
 
 Needs Matplotlib and PNORM_DATA, a folder with the data sets of `pnorm.datasets`. Without a NAME, all are made;
-the names are those of the functions at the end.
+the names are those of the functions at the end. Every picture is drawn twice, as NAME.svg for light pages and as
+NAME-dark.svg for dark ones; doc/_dark.py puts both into a page that has the first.
+
+What takes long to compute is kept in doc/_build/pictures. With --again it is computed anew.
 """
 
+import pickle
+import re
 import sys
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,6 +22,9 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Curve
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
@@ -35,16 +45,149 @@ from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
 from tables import list_table  # noqa: E402
 
-STATIC = ROOT / "doc" / "_static"
+STATIC, KEPT = ROOT / "doc" / "_static", ROOT / "doc" / "_build" / "pictures"
 
-# Okabe & Ito's colours, told apart by the colour-blind.
-BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#777777"
+STYLE, DARK = (ROOT / "doc" / f"{name}.mplstyle" for name in ("pnorm", "pnorm-dark"))
+GRID = {"axes.grid": True, "axes.grid.axis": "y"}
+THEMES = {"": [STYLE, GRID], "-dark": [STYLE, DARK, GRID]}
+
+BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (f"C{k}" for k in range(6))
+BY_POWER = {1: BLUE, 4: ORANGE, 16: GREEN, 64: RED}
+WIDTH = 7.5
+"""Of all pictures, in inches: the width of a page, at which words have the size of the text."""
 
 
-def save(figure, name):
-    """Write one picture, the same bytes each time."""
-    figure.savefig(STATIC / f"{name}.svg", metadata={"Date": None})
-    plt.close(figure)
+def save(draw, name):
+    """Write one picture, light and dark, the same bytes each time; `draw` returns a figure.
+
+    Points are rounded down to a hundredth of a point, which makes files half as large.
+    """
+    for suffix, styles in THEMES.items():
+        with plt.style.context(styles):
+            figure = draw()
+            drawn = StringIO()
+            figure.savefig(drawn, format="svg", metadata={"Date": None}, transparent=True)
+            plt.close(figure)
+            text = re.sub(r'(?<= d=")[^"]+', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), drawn.getvalue())
+            (STATIC / f"{name}{suffix}.svg").write_text(text, encoding="utf-8")
+
+
+def kept(name, compute):
+    """Return what `compute` returns, or has returned before."""
+    path = KEPT / f"{name}.pickle"
+    if "--again" in sys.argv or not path.exists():
+        found = compute()
+        KEPT.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(found))
+    return pickle.loads(path.read_bytes())
+
+
+def write(name, text):
+    """Write what a page includes."""
+    (ROOT / "doc" / "_outputs" / f"{name}.inc").write_text(text, encoding="utf-8")
+
+
+def ink():
+    """The colour of words and axes."""
+    return mpl.rcParams["text.color"]
+
+
+def page():
+    """The colour of the page."""
+    return mpl.rcParams["axes.facecolor"]
+
+
+def zero(ax):
+    """A line at zero."""
+    ax.axhline(0, color=ink(), lw=0.8)
+
+
+def below(figure, ax, columns):
+    """The legend of one axes for all of them, under the picture."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4)
+
+
+def hero(powers=(1, 16), paid=1000, across=50):
+    """Two lists of the same held-out rows, side by side: the first rows of each, and what is wrong among them."""
+    data = pnorm.datasets.insurance_claims()
+    half = data.y.size // 2
+    X, y, held, good = data.X[:half], data.y[:half] == 1, data.X[half:], data.y[half:] == 1
+    H = pnorm.rankers.normalized(X[y], X[~y])
+    first = {}
+    for p in powers:
+        lam, _ = pnorm.train(X[y], X[~y], H, p)
+        first[p] = good[np.argsort(-pnorm.score(held, H, lam), kind="stable")[:paid]]
+    row, column = np.divmod(np.arange(paid), across)
+
+    def draw():
+        figure, axes = plt.subplots(1, len(first), figsize=(8.35, 3.15), layout="none")
+        figure.subplots_adjust(0.012, 0.12, 0.988, 0.8, 0.05)
+        for ax, (p, is_good) in zip(axes, first.items(), strict=True):
+            for of, colour, alpha in ((is_good, BLUE, 0.32), (~is_good, RED, 1.0)):
+                at = np.stack([column[of], row[of]], axis=1)[:, None] + [[0, 0], [0.8, 0], [0.8, 0.8], [0, 0.8], [0, 0]]
+                codes = np.tile([Curve.MOVETO, Curve.LINETO, Curve.LINETO, Curve.LINETO, Curve.CLOSEPOLY], len(at))
+                ax.add_patch(PathPatch(Curve(at.reshape(-1, 2), codes), color=colour, alpha=alpha, lw=0))
+            ax.set(xlim=(-0.1, across), ylim=(paid / across, -0.2))
+            ax.set_axis_off()
+            where = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            ax.annotate(str(np.count_nonzero(~is_good)), (0, 1), (0, 4), color=RED, size=30, weight="bold", **where)
+            ax.annotate("wrong claims among", (0, 1), (48, 19), size=13, **where)
+            ax.annotate(f"the first {paid:,}", (0, 1), (48, 4), size=13, **where)
+            name = f"{'no push' if p == 1 else 'push'}, p = {p}"
+            ax.annotate(name, (1, 1), (0, 5), size=15, weight="bold", ha="right", **where)
+        words = f"The best {paid:,} of {len(held):,} simulated held-out claims, row by row. Wrong ones are orange."
+        figure.text(0.5, 0.03, words, size=11, ha="center")
+        return figure
+
+    save(draw, "hero")
+
+
+def drawings():
+    """What each function of `pnorm.plotting` draws, for its page: the claims of the hero."""
+    draw_with = pnorm.plotting
+    data = pnorm.datasets.insurance_claims()
+    half = data.y.size // 2
+    X, y, held, good = data.X[:half], data.y[:half] == 1, data.X[half:], data.y[half:] == 1
+    pos, neg = X[y], X[~y]
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15, names=data.names)
+    lines = pnorm.rankers.normalized(pos, neg, names=data.names)
+    lists, precision, P = {}, {}, {}
+    for p in (1, 4, 16):
+        lam, trace = pnorm.train(pos, neg, lines, p)
+        f = pnorm.score(held, lines, lam)
+        lists[p] = f[good], f[~good]
+        precision[p] = pnorm.metrics.precision_at(*lists[p], 1000, confidence=0.95)
+        probability = pnorm.probability(held, lines, lam, p, trace.intercept)
+        P[p] = probability[good], probability[~good]
+    of_cuts, _ = pnorm.train(pos, neg, H, p=4)
+    explained = pnorm.explain(held[:100], H, of_cuts, reference=X)
+    descent = {"train": pnorm.train(pos, neg, lines, 4)[1], "minimize": pnorm.minimize(pos, neg, lines, 4)[1]}
+    found = pnorm.cross_validate(pos[:800], neg[:200], pnorm.rankers.normalized, [1, 4, 16], t_max=100, folds=5)
+    path = pnorm.minimize_path(pos, neg, lines, 4, l2=10.0 ** np.arange(-3, 5))
+    single, wide = (5.0, 3.6), (WIDTH, 3.4)
+    pictures = {
+        "ranked-list": ((WIDTH, 2.2), lambda ax: draw_with.ranked_list(lists, top=120, ax=ax)),
+        "precision-by-depth": (single, lambda ax: draw_with.precision_by_depth({k: lists[k] for k in (1, 16)}, ax=ax)),
+        "roc": (wide, lambda axes: draw_with.roc({k: lists[k] for k in (1, 16)}, ax=axes)),
+        "push-path": (single, lambda ax: draw_with.push_path(precision, label="precision in the first 1,000", ax=ax)),
+        "calibration": ((4.6, 4.6), lambda ax: draw_with.calibration({k: P[k] for k in (1, 16)}, ax=ax)),
+        "weights": ((6.0, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
+        "shapes": ((WIDTH, 2.6), lambda axes: draw_with.shapes(of_cuts, H, top=3, ax=axes)),
+        "reasons": ((6.0, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
+        "trace": (single, lambda ax: draw_with.trace(descent, floor=descent["minimize"].objective[-1], ax=ax)),
+        "cross-validation": (single, lambda ax: draw_with.cross_validation(found, ax=ax)),
+        "coefficient-path": ((6.0, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
+    }
+    panels = {"roc": 2, "shapes": 3}
+    for name, (size, onto) in pictures.items():
+
+        def draw(name=name, size=size, onto=onto):
+            figure, axes = plt.subplots(1, panels.get(name, 1), figsize=size)
+            onto(axes)
+            return figure
+
+        save(draw, f"drawing-{name}")
 
 
 def three_kinds_of_data():
@@ -69,32 +212,44 @@ def three_kinds_of_data():
 
 def hulls_and_objectives(p=4):
     """Above, the rows and their hulls; below, the objective over the coefficients."""
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6.6))
-    for (kind, (pos, neg)), (above, below) in zip(three_kinds_of_data().items(), axes.T, strict=True):
-        draw_hulls(above, kind, pos, neg)
-        draw_objective(below, kind, pos, neg, p)
-    axes[0, 0].set_ylabel("$h_2$")
-    axes[1, 0].set_ylabel("$\\lambda_2$")
-    axes[0, 0].legend(loc="upper left", fontsize=9, handletextpad=0.2, borderaxespad=0)
-    save(figure, "hulls")
+
+    def draw():
+        figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.6))
+        for (kind, (pos, neg)), (above, under) in zip(three_kinds_of_data().items(), axes.T, strict=True):
+            draw_hulls(above, kind, pos, neg)
+            draw_objective(under, kind, pos, neg, p)
+        axes[0, 0].set_ylabel("$h_2$")
+        axes[1, 0].set_ylabel("$\\lambda_2$")
+        ends = {"positives": (BLUE, "o"), "negatives": (RED, "s")}
+        handles = [
+            Line2D([], [], color=colour, marker=marker, ls="", label=name) for name, (colour, marker) in ends.items()
+        ]
+        handles += [
+            Line2D([], [], color=ORANGE, label="coordinate descent"),
+            Line2D([], [], color=GREEN, marker="*", ms=10, ls="", label="minimiser"),
+            Line2D([], [], color=GREEN, lw=2.5, label="to infinity"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2, handletextpad=0.4)
+        return figure
+
+    save(draw, "hulls")
 
 
 def draw_hulls(ax, kind, pos, neg):
     """Rows that lose all weight are hollow."""
     along = np.array([2, 1]) / 5**0.5
-    for X, colour, marker, label in ((pos, BLUE, "o", "positives"), (neg, RED, "s", "negatives")):
+    for X, colour, marker in ((pos, BLUE, "o"), (neg, RED, "s")):
         hull = X[ConvexHull(X).vertices]
-        ax.fill(*hull.T, color=colour, alpha=0.15, lw=0)
+        ax.fill(*hull.T, color=colour, alpha=0.18, lw=0)
         on = np.abs(X @ along) < 1e-9 if kind == "quasi-separable" else np.full(len(X), kind == "overlapping")
-        ax.scatter(*X[on].T, c=colour, marker=marker, s=34, zorder=3, label=label)
-        ax.scatter(*X[~on].T, edgecolors=colour, facecolors="white", marker=marker, s=34, zorder=3)
+        ax.scatter(*X[on].T, c=colour, marker=marker, s=30, zorder=3)
+        ax.scatter(*X[~on].T, edgecolors=colour, facecolors=page(), marker=marker, s=30, zorder=3)
     if kind != "overlapping":
         line = np.outer([-1.35, 1.35], [-along[1], along[0]])
         ax.plot(*line.T, color=GREY, lw=1, ls="--", zorder=1)
-    title = {"overlapping": "hulls overlap", "quasi-separable": "hulls touch", "separable": "hulls miss each other"}[
-        kind
-    ]
-    ax.set_title(f"{kind}: {title}")
+    titles = {"overlapping": "hulls overlap", "quasi-separable": "hulls touch", "separable": "hulls miss each other"}
+    ax.set_title(f"{kind}:\n{titles[kind]}")
+    ax.grid(False)
     ax.set(xlabel="$h_1$", xlim=(-1.9, 1.9), ylim=(-1.7, 1.7), aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
 
 
@@ -109,102 +264,119 @@ def draw_objective(ax, kind, pos, neg, p):
     ax.contour(lam[..., 0], lam[..., 1], value, levels=levels, colors=GREY, linewidths=0.6)
     _, run = pnorm.train(pos, neg, p=p, t_max=60)
     path = np.array([run.lam_at(t) for t in range(run.n_iter + 1)])
-    ax.plot(*path.T, color=ORANGE, lw=1.6, label="coordinate descent")
+    ax.plot(*path.T, color=ORANGE)
     best, _ = pnorm.minimize(pos, neg, p=p)
     if kind == "overlapping":
-        ax.plot(*best, "*", color=GREEN, ms=13, mec="white", label="the minimiser")
+        ax.plot(*best, "*", color=GREEN, ms=13, mec=page())
     else:
         direction = np.array([2, 1]) / 5**0.5
         start = best if kind == "quasi-separable" else np.zeros(2)
-        ax.annotate(
-            "",
-            start + 12 * direction,
-            start + 7 * direction,
-            arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 2.5},
-        )
-        ax.plot([], [], color=GREEN, lw=2, label="to infinity")
-    ax.plot(0, 0, "o", color="black", ms=4)
-    ax.legend(loc="lower right", fontsize=9)
+        arrow = {"arrowstyle": "->", "color": GREEN, "lw": 2.5}
+        ax.annotate("", start + 12 * direction, start + 7 * direction, arrowprops=arrow)
+    ax.plot(0, 0, "o", color=ink(), ms=4)
+    ax.grid(False)
     ax.set(xlabel="$\\lambda_1$", xlim=(-3, 12), ylim=(-6, 9), aspect="equal")
 
 
 def gaps():
     """WDBC: what descent leaves, what Newton's method certifies, and q' settling while the coefficients do not."""
+    found = kept("gaps", measured_gaps)
+
+    def draw():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.5))
+        for (p, colour), (gap, newton, apart) in zip(BY_POWER.items(), found, strict=True):
+            left.loglog(*gap, color=colour)
+            left.loglog(*newton, color=colour, marker="o", ms=4, lw=1, ls=":")
+            right.loglog(*apart, color=colour, label=f"p = {p}")
+        left.set(xlabel="rounds, or Newton steps", ylabel="log $F_p$ above its infimum (nats)", ylim=(1e-14, 1e3))
+        left.annotate("Newton's method", (13, 1e-11), size=10)
+        left.annotate("coordinate descent", (20, 1e2), size=10)
+        right.set(xlabel="rounds of descent", ylabel="largest difference of log $q'$")
+        right.legend(loc="lower left")
+        return figure
+
+    save(draw, "gaps")
+
+
+def measured_gaps():
+    """For each p, with abscissas: the gaps of descent and of Newton's method, and how far q' is from its limit."""
     pos, neg, H = wdbc()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9))
-    for p, colour in ((1, BLUE), (4, ORANGE), (16, GREEN), (64, RED)):
+    found = []
+    for p in BY_POWER:
         _, trace = pnorm.minimize(pos, neg, H, p, tol=0)
         _, run = pnorm.train(pos, neg, H, p, t_max=20_000)
         gap = pnorm.diagnostics.convergence(run, trace).gap
         rounds = np.unique(np.geomspace(1, len(gap) - 1, 300).astype(int))
-        left.loglog(rounds, np.maximum(gap[rounds], 1e-14), color=colour, lw=1.2)
-        steps = np.arange(1, trace.n_iter + 1)
         value = trace.log_objective - trace.log_objective[-1] + trace.gap
-        left.loglog(steps, value[1:], color=colour, marker="o", ms=3.5, lw=0.8, ls=":")
         lam = trace.path[-1]
         stops = np.unique(np.geomspace(1, run.n_iter, 60).astype(int))
         apart = [pnorm.diagnostics.same_limit(pos, neg, H, lam, run.lam_at(t)) for t in stops]
-        right.loglog(stops, apart, color=colour, lw=1.2, label=f"p = {p}")
-    left.set(xlabel="rounds of descent, or Newton steps", ylabel="log $F_p$ less its infimum (nats)", ylim=(1e-14, 1e3))
-    left.set_title("dotted: Newton; lines: coordinate descent")
-    right.set(xlabel="rounds of descent", ylabel="largest difference of log $q'$")
-    right.set_title("how far descent is from the limit $q'^*$")
-    right.legend(fontsize=9, loc="lower left")
-    save(figure, "gaps")
+        steps = np.arange(1, trace.n_iter + 1)
+        found.append([(rounds, np.maximum(gap[rounds], 1e-14)), (steps, value[1:]), (stops, apart)])
+    return found
 
 
 def shares_of_kinds():
     """Pima, the papers' thresholds: kinds of random training sets by their size."""
     sizes = [20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 600, 700]
-    counts = kinds(sizes, 100)
+    counts = kept("kinds", lambda: kinds(sizes, 100))
     order = {"separable": RED, "quasi-separable": ORANGE, "overlapping": BLUE}
     table = np.array([[counts[size][kind] / 100 for size in sizes] for kind in order])
-    figure, ax = plt.subplots(figsize=(7, 3.4))
-    ax.stackplot(sizes, table, colors=order.values(), alpha=0.85, lw=0)
-    for x, y, text, turn in (
-        (38, 0.3, "separable", 90),
-        (190, 0.5, "quasi-separable", 0),
-        (585, 0.72, "overlapping", 0),
-    ):
-        ax.text(x, y, text, color="black", weight="bold", rotation=turn)
-    ax.set(xlabel="training rows", ylabel="share of 100 random splits", xlim=(sizes[0], sizes[-1]), ylim=(0, 1))
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    save(figure, "kinds")
+
+    def draw():
+        figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
+        ax.stackplot(sizes, table, colors=list(order.values()), lw=0)
+        for x, y, text, turn in (
+            (38, 0.3, "separable", 90),
+            (190, 0.5, "quasi-separable", 0),
+            (585, 0.72, "overlapping", 0),
+        ):
+            ax.text(x, y, text, color=page() if text == "overlapping" else "#14181e", weight="bold", rotation=turn)
+        ax.set(xlabel="training rows", ylabel="share of 100 random splits", xlim=(sizes[0], sizes[-1]), ylim=(0, 1))
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        return figure
+
+    save(draw, "kinds")
 
 
 def gained_by_prices():
     """True positive rates under five prices less those under the price r, over random splits."""
-    colours = {
-        "r^4": BLUE,
-        "r^16": GREEN,
-        "exp(10 r/I)": ORANGE,
-        "(r - I/20)^2": RED,
-        "(r - I/3)^2": GREY,
-    }
     names = {"r^4": "$r^4$", "r^16": "$r^{16}$", "exp(10 r/I)": "$e^{10r/I}$", "(r - I/20)^2": "$(r - I/20)^2$",
              "(r - I/3)^2": "$(r - I/3)^2$"}  # fmt: skip
-    sets = data()
-    figure, axes = plt.subplots(2, len(sets), figsize=(11, 5.6), sharex=True)
-    for name, column in zip(sets, axes.T, strict=True):
-        found = experiment(name)
-        base = found["r"][0]
-        for part, (ax, title) in enumerate(zip(column, (f"{name}, training", f"{name}, testing"), strict=True)):
-            for label, colour in colours.items():
-                gain = (found[label][0] - base)[:, part, 3:]
-                mean, error = gain.mean(axis=0), 2 * gain.std(axis=0, ddof=1) / len(gain) ** 0.5
-                ax.fill_between(FALSE_POSITIVE_RATES, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
-                ax.semilogx(FALSE_POSITIVE_RATES, mean, color=colour, lw=1.3, label=names[label])
-            ax.axhline(0, color="black", lw=0.7)
-            ax.set_title(title)
-            ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes[0, 0].set_ylabel("gain in true positive rate")
-    axes[1, 0].set_ylabel("gain in true positive rate")
-    for ax in axes[1]:
-        ax.set_xlabel("false positive rate")
-        ax.set_xticks([0.01, 0.1, 1.0], ["1 %", "10 %", "100 %"])
-    axes[0, 0].legend(fontsize=8.5, handlelength=1.2)
-    save(figure, "prices")
+    colours = dict(zip(names, (BLUE, GREEN, ORANGE, RED, GREY), strict=True))
+    found = {name: kept(f"prices-{name}", partial(measured_gains, name, list(names))) for name in data()}
+
+    def draw():
+        figure, axes = plt.subplots(2, len(found), figsize=(WIDTH, 4.8), sharex=True)
+        for (name, of), column in zip(found.items(), axes.T, strict=True):
+            for part, (ax, title) in enumerate(zip(column, (f"{name}, training", f"{name}, testing"), strict=True)):
+                for label, colour in colours.items():
+                    mean, error = of[label][part]
+                    ax.fill_between(FALSE_POSITIVE_RATES, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
+                    ax.semilogx(FALSE_POSITIVE_RATES, mean, color=colour, lw=1.5, label=names[label])
+                zero(ax)
+                ax.set_title(title, size=10)
+                ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+                ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+                ax.set_xticks([0.01, 0.1, 1.0], ["1%", "10%", "100%"])
+                ax.tick_params(labelsize=9)
+        for ax in axes[-1]:
+            ax.set_xlabel("false positive rate", size=10)
+        figure.supylabel("gain in true positive rate", size=11)
+        below(figure, axes[0, 0], 5)
+        return figure
+
+    save(draw, "prices")
+
+
+def measured_gains(name, labels):
+    """For each price the gains in training and testing: means and two standard errors."""
+    found = experiment(name)
+    gains = {}
+    for label in labels:
+        gain = (found[label][0] - found["r"][0])[:, :, 3:]
+        gains[label] = np.stack([gain.mean(axis=0), 2 * gain.std(axis=0, ddof=1) / len(gain) ** 0.5], axis=1)
+    return gains
 
 
 def _means(results):
@@ -239,83 +411,107 @@ def _begins_downward(name, seed):
 def experiments(splits=100):
     """The papers' experiments: a picture of each setting, and all tables as files that the page includes."""
     results, by_colt = (
-        {name: _reproduce.measure(name, range(splits), selection=rule) for name in _reproduce.SETTINGS}
+        {
+            name: kept(f"experiments-{rule}-{name}", partial(_reproduce.measure, name, range(splits), selection=rule))
+            for name in _reproduce.SETTINGS
+        }
         for rule in ("absolute", "largest")
     )
     judged = _reproduce.claims(results)
-    (ROOT / "doc" / "_outputs" / "experiments_colt.inc").write_text(_rule_of_colt(results, by_colt), encoding="utf-8")
+    write("experiments_colt", _rule_of_colt(results, by_colt))
     text = _means(results)
     for name, of in results.items():
-        figure = _reproduce.draw(of)
-        figure.savefig(STATIC / f"{name}.png", dpi=80, metadata={"Software": None})
-        plt.close(figure)
+        save(partial(_reproduce.draw, of), name)
         setting = _reproduce.SETTINGS[name]
         head, *lines = _reproduce.claims_table([claim for claim in judged if claim.setting == setting.title])
         text += (
-            f"\n{setting.title}\n{'-' * len(setting.title)}\n\n{setting.source}.\n\n.. image:: /_static/{name}.png\n"
+            f"\n{setting.title}\n{'-' * len(setting.title)}\n\n{setting.source}.\n\n.. image:: /_static/{name}.svg\n"
         )
         text += f"   :alt: ROC curves of one split, and what p does over {splits} splits: {setting.title}\n\n"
         text += list_table([[row[k] for k in (1, 3, 4)] for row in (head, *lines)], ":widths: 36 16 48")
-    (ROOT / "doc" / "_outputs" / "experiments.inc").write_text(text, encoding="utf-8")
+    write("experiments", text)
 
 
 def uneven():
     """The top of the list where one class is small, and all tables as one file that the page includes."""
+    found = kept("uneven", measured_uneven)
+
+    def draw():
+        figure, axes = plt.subplots(3, 3, figsize=(WIDTH, 7.2))
+        rows = {"Normal classes": "true positive rate", "MAGIC": "partial AUC", "Spambase": "partial AUC"}
+        for (name, what), row in zip(rows.items(), axes, strict=True):
+            for ax, (scarce, (sizes, measured)) in zip(row, found[name].items(), strict=True):
+                draw_sizes(ax, sizes, measured, name == "Normal classes")
+                ax.set_title(f"{name}:\n{scarce}", size=10)
+                if ax is not axes[0, 0]:
+                    ax.sharey(row[-1])
+            row[0].set_ylabel(f"{what}, %")
+        for ax in axes[-1]:
+            ax.set_xlabel("rows of the smaller class", size=10)
+        below(figure, axes[0, 0], 4)
+        return figure
+
+    save(draw, "uneven")
+
+
+def measured_uneven():
+    """By set and by what is scarce: the sizes, and means with standard errors for each p and size; write the tables."""
     found = _uneven.measured()
-    (ROOT / "doc" / "_outputs" / "uneven.inc").write_text(_uneven.tables(found), encoding="utf-8")
-    figure, axes = plt.subplots(3, 3, figsize=(10, 8.2))
-    rows = {"Normal classes": "true positive rate", "MAGIC": "partial AUC", "Spambase": "partial AUC"}
-    for (name, what), row in zip(rows.items(), axes, strict=True):
-        most = np.max(list(found[name]), axis=0)
-        for ax, (scarce, sizes) in zip(row, _uneven.sizes(most).items(), strict=True):
-            draw_sizes(ax, found[name], sizes)
-            ax.set_title(f"{name}: {scarce}")
-            if ax is not axes[0, 0]:
-                ax.sharey(row[-1])
-        row[0].set_ylabel(f"{what}, %")
-    for ax in axes[-1]:
-        ax.set_xlabel("rows of the smaller class")
-    axes[0, 0].legend(fontsize=9, handlelength=1.2)
-    save(figure, "uneven")
+    write("uneven", _uneven.tables(found))
+    shown = {}
+    for name, of in found.items():
+        shown[name] = {}
+        for scarce, sizes in _uneven.sizes(np.max(list(of), axis=0)).items():
+            of_power = [
+                [_uneven.means(of[size][:, i] if of[size].ndim == 2 else of[size][:, i, 0]) for size in sizes]
+                for i in range(len(_uneven.POWERS))
+            ]
+            shown[name][scarce] = sizes, np.array(of_power)
+    return shown
 
 
-def draw_sizes(ax, found, sizes):
+def draw_sizes(ax, sizes, measured, normal):
     """Means with two standard errors by p; of normal classes, with what the formula says as dotted lines."""
     at = [min(size) for size in sizes]
-    for i, (p, colour) in enumerate(zip(_uneven.POWERS, (BLUE, ORANGE, GREEN, RED), strict=True)):
-        normal = found[sizes[0]].ndim == 2
-        mean, error = np.transpose(
-            [_uneven.means(found[size][:, i] if normal else found[size][:, i, 0]) for size in sizes]
-        )
-        ax.errorbar(at, mean, 2 * error, color=colour, marker="o", ms=3.5, lw=1.2, label=f"p = {p}")
+    for (p, colour), of_power in zip(BY_POWER.items(), measured, strict=True):
+        mean, error = of_power.T
+        ax.errorbar(at, mean, 2 * error, color=colour, marker="o", ms=4, lw=1.5, label=f"p = {p}")
         if normal:
             ax.plot(at, [100 * _uneven.predicted(*size, p) for size in sizes], color=colour, lw=1.2, ls=":")
     ax.set_xscale("log")
     ax.set_xticks([n for n in _uneven.SIZES if n <= at[-1]])
-    ax.xaxis.set_major_formatter("{x:.0f}")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.minorticks_off()
 
 
 def curves():
     """Rows for which p changes the whole ROC curve, and the tables as one file that the page includes."""
-    (ROOT / "doc" / "_outputs" / "curves.inc").write_text(_curves.tables(_curves.measured()), encoding="utf-8")
-    figure, ((scores, made), (whole, gain)) = plt.subplots(2, 2, figsize=(10, 8))
-    draw_constructed(scores, made)
-    X, on_top, _ = _curves.load("magic", "hadron")
-    powers = (1, 4, 16, 64)
-    _, held = _curves.over_splits(_curves.with_products(X), on_top, powers)
+    held = kept("curves", measured_curves)
     every = np.unique(np.geomspace(1, held.shape[2], 150).astype(int)) - 1
-    at, held = (every + 0.5) / held.shape[2], held[:, :, every]
-    for i, (p, colour) in enumerate(zip(powers, (BLUE, ORANGE, GREEN, RED), strict=True)):
-        whole.plot(at, held[:, i].mean(axis=0), color=colour, lw=1.5, label=f"p = {p}")
-        more = held[:, i] - held[:, 0]
-        mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
-        gain.semilogx(at, mean, color=colour, lw=1.5)
-        gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
-    whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
-    whole.legend(fontsize=9, loc="lower right")
-    gain.set(xlabel="false positive rate", ylabel="gain in true positive rate over p = 1", title="the same, gains")
-    save(figure, "curves")
+    at, shown = (every + 0.5) / held.shape[2], held[:, :, every]
+
+    def draw():
+        figure, ((scores, made), (whole, gain)) = plt.subplots(2, 2, figsize=(WIDTH, 6.6))
+        draw_constructed(scores, made)
+        for i, (p, colour) in enumerate(BY_POWER.items()):
+            whole.plot(at, shown[:, i].mean(axis=0), color=colour, label=f"p = {p}")
+            more = shown[:, i] - shown[:, 0]
+            mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
+            gain.semilogx(at, mean, color=colour)
+            gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
+        whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
+        whole.legend(loc="lower right")
+        gain.set(xlabel="false positive rate", ylabel="gain in true positive rate", title="MAGIC, gain over p = 1")
+        return figure
+
+    save(draw, "curves")
+
+
+def measured_curves():
+    """The true positive rates on MAGIC by split, p and false positive rate; write the tables."""
+    write("curves", _curves.tables(_curves.measured()))
+    X, on_top, _ = _curves.load("magic", "hadron")
+    return _curves.over_splits(_curves.with_products(X), on_top, tuple(BY_POWER))[1]
 
 
 def draw_constructed(scores, made):
@@ -325,29 +521,30 @@ def draw_constructed(scores, made):
     kinds = {"both: 1 negative": _curves.BOTH, "few: 2 positives": _curves.FEW, "most: 8 positives": _curves.MOST,
              "none: 99 negatives": _curves.NONE}  # fmt: skip
     for (name, point), colour in zip(kinds.items(), (RED, BLUE, GREEN, ORANGE), strict=True):
-        scores.plot(powers, lams @ point, color=colour, lw=1.5, label=name)
+        scores.plot(powers, lams @ point, color=colour, label=name)
     scores.set_xscale("log", base=2)
     scores.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
-    scores.set(xlabel="p", ylabel="score", title="10 positives and 100 negatives")
-    scores.legend(fontsize=9)
+    low, high = scores.get_ylim()
+    scores.set(
+        xlabel="p", ylabel="score", title="10 positives and 100 negatives", ylim=(low, high + 0.5 * (high - low))
+    )
+    scores.legend(loc="upper left")
     sides, (pos, neg), new = _curves.points(), _curves.clouds(0, 1000), _curves.clouds(1, 10_000)
     for p, colour in ((1, BLUE), (64, RED)):
         for style, (good, bad), judged in (("-", sides, sides), (":", (pos, neg), new)):
             lam, _ = pnorm.minimize(good, bad, p=p)
             false, true = pnorm.metrics.roc_counts(*(side @ lam for side in judged))
-            label = f"p = {p}" + (", clouds, new rows" if style == ":" else "")
-            made.plot(false / false[-1], true / true[-1], color=colour, lw=1.5, ls=style, label=label)
-    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves")
-    made.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.55, 0.97))
+            label = f"p = {p}" if style == "-" else None
+            made.plot(false / false[-1], true / true[-1], color=colour, ls=style, label=label)
+    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves, and of clouds")
+    made.legend(loc="upper center", bbox_to_anchor=(0.45, 0.9))
 
 
 def readable():
     """Scores that a person can read: shapes of the first split, and the numbers beside them as files for the page."""
     for name in _readable.SPLITS:
-        found = _readable.measured(name)
-        (ROOT / "doc" / "_outputs" / f"readable_{name}.inc").write_text(_readable.rst(found), encoding="utf-8")
+        smooth, monotone, steps, three = kept(f"readable-{name}", partial(measured_readable, name))
         data, X = _readable.rows_of(name)
-        smooth, monotone, steps, three = (fits[0] for fits in found.values())
         ranges = dict(zip(data.names, np.nanquantile(X, (0.005, 0.995), axis=0).T.tolist(), strict=True))
         mpl.rcParams["path.simplify_threshold"] = 0.3  # of a point: curves of 255 jumps would make large files
         draw_shapes(f"{name}-smooth", smooth, order_of(smooth)[:8], X, ranges)
@@ -355,7 +552,14 @@ def readable():
         draw_shapes(f"{name}-steps", steps, order_of(steps)[:8], X, ranges, smooth)
         draw_shapes(f"{name}-three", three, order_of(three), X, ranges, smooth)
     points = list_table(_readable.points(steps), ":class: dense")  # of Pima, the last
-    (ROOT / "doc" / "_outputs" / "readable_points.inc").write_text(points, encoding="utf-8")
+    write("readable_points", points)
+
+
+def measured_readable(name):
+    """The scores of the first split; write the tables of all."""
+    found = _readable.measured(name)
+    write(f"readable_{name}", _readable.rst(found))
+    return [fits[0] for fits in found.values()]
 
 
 def order_of(fit):
@@ -373,42 +577,51 @@ def shapes_of(fit, columns, ax=None):
 
 def draw_shapes(file, fit, columns, X, ranges, behind=None):
     """Shapes of some columns, over what nearly all rows have; in grey those of another score, below the deciles."""
-    across = min(len(columns), 4)
-    down = -(-len(columns) // across)
-    figure, axes = plt.subplots(down, across, figsize=(10, 0.3 + 2.1 * down), sharey=True, squeeze=False)
-    for ax, column in zip(axes.flat, columns, strict=False):
-        for score, colour in ((behind, "0.6"), (fit, BLUE)):
-            if score is not None and column in order_of(score):
-                draw_shape(ax, score, column, ranges[column], colour)
-        deciles = np.nanquantile(X[:, list(ranges).index(column)], np.arange(0.1, 0.95, 0.1))
-        ax.plot(deciles, np.full(9, 0.02), "|", color="black", ms=5, mew=0.7, transform=ax.get_xaxis_transform())
-        ax.set(xlabel=column, ylabel="part of the score" if ax in axes[:, 0] else "")
-    ends = [ax.dataLim.intervaly for ax in axes.flat[: len(columns)]]
-    room = 0.05 * np.ptp(ends)
-    axes[0, 0].set_ylim(np.min(ends) - 2 * room, np.max(ends) + room)  # deciles stand below the curves
-    for ax in axes.flat[len(columns) :]:
-        ax.set_axis_off()
-    save(figure, file)
+
+    def draw():
+        across = min(len(columns), 4)
+        down = -(-len(columns) // across)
+        figure, axes = plt.subplots(down, across, figsize=(WIDTH, 0.3 + 1.9 * down), sharey=True, squeeze=False)
+        for ax, column in zip(axes.flat, columns, strict=False):
+            for score, own in ((behind, False), (fit, True)):
+                if score is not None and column in order_of(score):
+                    draw_shape(ax, score, column, ranges[column], own)
+            deciles = np.nanquantile(X[:, list(ranges).index(column)], np.arange(0.1, 0.95, 0.1))
+            ax.plot(deciles, np.full(9, 0.02), "|", color=ink(), ms=5, mew=0.8, transform=ax.get_xaxis_transform())
+            ax.set(xlabel=column, ylabel="")
+            ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        figure.supylabel("part of the score", size=11)
+        ends = [ax.dataLim.intervaly for ax in axes.flat[: len(columns)]]
+        room = 0.05 * np.ptp(ends)
+        axes[0, 0].set_ylim(np.min(ends) - 2 * room, np.max(ends) + room)  # deciles stand below the curves
+        for ax in axes.flat[len(columns) :]:
+            ax.set_axis_off()
+        handles = [Line2D([], [], color=BLUE, label="score"), Line2D([], [], color=GREY, lw=1.1, label="smooth score")]
+        handles = handles if behind is not None else []
+        if any(line.get_marker() == "o" for ax in axes.flat for line in ax.lines):
+            handles.append(Line2D([], [], color=ORANGE, marker="o", ls="", label="missing value"))
+        handles.append(Line2D([], [], color=ink(), marker="|", ls="", label="deciles of the rows"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=4, handletextpad=0.4, columnspacing=1.4)
+        return figure
+
+    save(draw, file)
 
 
-def draw_shape(ax, fit, column, limits, colour):
+def draw_shape(ax, fit, column, limits, own):
     """The shape of one column from one end to the other, with the level of missing values on the left."""
     known = len(ax.lines)
     shapes_of(fit, column, ax)
-    curve, *dots, zero = ax.lines[known:]
+    curve, *dots, line = ax.lines[known:]
     low, high = limits
     x, y = curve.get_data()
     curve.set_data(np.r_[min(low, x[0]), x, max(high, x[-1])], np.r_[y[0], y, y[-1]])
-    curve.set(color=colour, lw=1.6 if colour == BLUE else 1.1)
-    zero.set(color="0.85", zorder=0)
+    curve.set(color=BLUE if own else GREY, lw=1.8 if own else 1.1)
+    line.set_visible(False)
     room = 0.03 * (high - low)
     for dot, label in zip(dots, ax.texts[-len(dots) :] if dots else (), strict=True):
         low -= 4 * room
-        dot.set(xdata=[low], color=ORANGE if colour == BLUE else colour)
+        dot.set(xdata=[low], color=ORANGE if own else GREY)
         label.remove()
-        if colour == BLUE:
-            at, where = (low, dot.get_ydata()[0]), {"textcoords": "offset points", "fontsize": 8}
-            ax.annotate("missing", at, (-3, 6), color="0.3", **where)
     ax.set_xlim(low - room, high + room)
 
 
@@ -423,64 +636,95 @@ def lists():
         lam, _ = pnorm.train(X[y], X[~y], H, p)
         f = pnorm.score(X, H, lam)
         found[p] = f[y], f[~y]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 2.3), width_ratios=(3, 1))
-    pnorm.plotting.ranked_list(found, top=60, ax=left)
-    pnorm.plotting.weights(lam, H, X, top=5, ax=right)
-    right.set_title("p = 64", fontsize="medium")
-    save(figure, "lists")
+
+    def draw():
+        figure, (above, under) = plt.subplots(2, 1, figsize=(WIDTH, 4.2), height_ratios=(1, 1))
+        pnorm.plotting.ranked_list(found, top=60, ax=above)
+        pnorm.plotting.weights(lam, H, X, top=5, ax=under)
+        under.set_title("p = 64")
+        under.grid(True, axis="x")
+        return figure
+
+    save(draw, "lists")
 
 
 def guarantees():
     """Figure 1 of Agarwal et al., redrawn, and the negatives that Theorem 2 of the P-Norm Push asks for."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9))
     rows = np.unique(np.geomspace(200, 10**6, 400).astype(int))
-    for share, label, colour in ((0.5, "1/2", BLUE), (0.1, "1/10", ORANGE), (0.01, "1/100", GREEN)):
-        ours, freund = bounds.auc_bounds(rows[rows * share >= 2], share)
-        left.loglog(rows[rows * share >= 2], ours, color=colour, lw=1.5, label=f"$m/M$ = {label}")
-        left.loglog(rows[rows * share >= 2], freund, color=colour, lw=1.2, ls="--")
-    left.axhspan(1.0, 20.0, color=GREY, alpha=0.15, lw=0)
-    left.text(1.2e5, 3.5, "says nothing", color="black", fontsize=9)
-    left.set(xlabel="rows $M$", ylabel="width of the bound on the AUC", ylim=(0.01, 8), xlim=(200, 10**6))
-    left.set_title("lines: Agarwal et al.; dashed: Freund et al.")
-    left.legend(fontsize=9, loc="lower left")
     powers = np.array([1, 2, 4, 8, 16, 64])
-    for epsilon, colour in ((0.5, BLUE), (0.2, ORANGE), (0.1, GREEN)):
-        sizes = [
-            bounds.push_sample_size(0.05, epsilon, 0.1, p, lambda r: bounds.log_covering_linear(8, 1.0, r))
-            for p in powers
-        ]
-        right.loglog(powers, sizes, color=colour, marker="o", ms=4, lw=1.5, label=f"excess {epsilon:g}")
-    right.set_xscale("log", base=2)
-    right.set_xticks(powers, [str(p) for p in powers])
-    right.set(xlabel="p", ylabel="negatives asked for")
-    right.set_title("P-Norm Push, 8 weak rankers, margin 0.1")
-    right.legend(fontsize=9)
-    save(figure, "guarantees")
+
+    def draw():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
+        for share, label, colour in ((0.5, "1/2", BLUE), (0.1, "1/10", RED), (0.01, "1/100", GREEN)):
+            ours, freund = bounds.auc_bounds(rows[rows * share >= 2], share)
+            left.loglog(rows[rows * share >= 2], ours, color=colour, label=f"$m/M$ = {label}")
+            left.loglog(rows[rows * share >= 2], freund, color=colour, lw=1.3, ls="--")
+        left.axhspan(1.0, 20.0, color=GREY, alpha=0.2, lw=0)
+        left.text(9e5, 3.5, "no information", size=10, ha="right")
+        left.set(xlabel="rows $M$", ylabel="width of the bound on the AUC", ylim=(0.01, 8), xlim=(200, 10**6))
+        left.set_title("Agarwal et al. (lines),\nFreund et al. (dashed)")
+        left.legend(loc="lower left")
+        for epsilon, colour in ((0.5, BLUE), (0.2, RED), (0.1, GREEN)):
+            sizes = [
+                bounds.push_sample_size(0.05, epsilon, 0.1, p, lambda r: bounds.log_covering_linear(8, 1.0, r))
+                for p in powers
+            ]
+            right.loglog(powers, sizes, color=colour, marker="o", label=f"excess {epsilon:g}")
+        right.set_xscale("log", base=2)
+        right.set_xticks(powers, [str(p) for p in powers])
+        right.set_yticks([1.0, 1e50, 1e100, 1e150, 1e200])
+        right.minorticks_off()
+        right.set(xlabel="p", ylabel="negatives that the bound needs")
+        right.set_title("P-Norm Push, 8 weak rankers,\nmargin 0.1")
+        right.legend(loc="upper left")
+        return figure
+
+    save(draw, "guarantees")
 
 
 def probabilities():
     """Reliability diagrams of MAGIC and Spambase: held-out rows of five splits, in ten bins."""
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6.4), sharex=True, sharey=True)
+    found = kept("probabilities", measured_probabilities)
+
+    def draw():
+        figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.8), sharex=True, sharey=True)
+        colours = dict(zip([*(f"p = {p}" for p in calibration.POWERS), calibration.LOGISTIC],
+                           (BLUE, ORANGE, GREEN, RED), strict=True))  # fmt: skip
+        for row, (name, of) in zip(axes, found.items(), strict=True):
+            for ax, (kind, shown) in zip(row, of.items(), strict=True):
+                ax.plot([0, 1], [0, 1], color=ink(), lw=0.8, ls="--")
+                for label, points in shown.items():
+                    ax.plot(*points.T, "o-", ms=4, lw=1.5, color=colours[label], label=label)
+                ax.set_title(f"{name}: {kind}", size=10)
+                ax.set_aspect("equal")
+                ax.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        figure.supylabel("share of positives", size=11)
+        for ax in axes[-1]:
+            ax.set_xlabel("mean probability", size=10)
+        below(figure, axes[0, 0], 4)
+        return figure
+
+    save(draw, "probabilities")
+
+
+def measured_probabilities():
+    """By set, push and method: mean probabilities and shares of positives."""
     rivals = calibration.methods()
-    for row, name in zip(axes, ("magic", "spambase"), strict=True):
+    found = {}
+    for name in ("magic", "spambase"):
         data = getattr(pnorm.datasets, name)()
         parts = list(calibration.splits(data, calibration.SPLITS[name]))
         y = np.concatenate([data.y[test] for _, test in parts])
-        for ax, kind in zip(row, ("minimize", "train", "train, isotonic"), strict=True):
+        of = found[name] = {}
+        for kind in ("minimize", "train", "train, isotonic"):
             push, _, how = kind.partition(", ")
             shown = {f"p = {p}": f"{push}, p = {p}{how and ', ' + how}" for p in calibration.POWERS}
-            shown |= {"logistic regression": calibration.LOGISTIC} if kind == "minimize" else {}
-            ax.plot([0, 1], [0, 1], color=GREY, lw=0.8)
-            for (label, method), colour in zip(shown.items(), (GREEN, BLUE, RED, GREY), strict=False):
+            shown |= {calibration.LOGISTIC: calibration.LOGISTIC} if kind == "minimize" else {}
+            of[kind] = {}
+            for label, method in shown.items():
                 P = [calibration.probabilities(rivals[method], data, *part) for part in parts]
-                ax.plot(*calibration.reliability(np.concatenate(P), y).T, "o-", ms=4, lw=1.4, color=colour, label=label)
-            ax.set_title(f"{name}: {kind}")
-            ax.legend(fontsize=9, loc="upper left")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("share of positives")
-    for ax in axes[1]:
-        ax.set_xlabel("mean probability")
-    save(figure, "probabilities")
+                of[kind][label] = calibration.reliability(np.concatenate(P), y)
+    return found
 
 
 def disc_in_ring(size, seed):
@@ -498,44 +742,67 @@ def ring():
     new = disc_in_ring(2000, 1)
     model, _ = kernel.train(pos, neg)
     lam, _ = pnorm.minimize(pos, neg)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), width_ratios=(1, 1.25))
     at = np.linspace(-2.4, 2.4, 121)
     grid = np.column_stack([x.ravel() for x in np.meshgrid(at, at)])
     f = model.score(grid).reshape(121, 121)
-    left.contourf(at, at, f, levels=12, cmap="Greys", alpha=0.5)
-    left.scatter(*neg.T, s=12, color=ORANGE, label="bad")
-    left.scatter(*pos.T, s=12, color=BLUE, marker="^", label="good")
-    left.set(aspect="equal", xticks=[], yticks=[])
-    left.set_title("400 rows, and the function (darker: higher)")
-    left.legend(fontsize=9, loc="upper right", frameon=True)
-    for scores, name, colour in (
-        ([model.score(side) for side in new], "kernel", BLUE),
-        ([side @ lam for side in new], "linear", GREY),
-    ):
-        roc = pnorm.metrics.roc_counts(*scores)
-        auc = pnorm.metrics.auc(*scores)
-        right.plot(*roc, color=colour, lw=1.5, label=f"{name}, AUC {auc:.3f}")
-    right.set(xlabel="bad rows above", ylabel="good rows above")
-    right.set_title("4000 new rows")
-    right.legend(fontsize=9, loc="lower right")
-    save(figure, "ring")
+    lists = {"kernel": [model.score(side) for side in new], "linear": [side @ lam for side in new]}
+
+    def draw():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=(1, 1.15))
+        left.contourf(at, at, f, levels=12, cmap="Greys", alpha=0.5)
+        left.scatter(*neg.T, s=14, color=RED, label="bad")
+        left.scatter(*pos.T, s=14, color=BLUE, marker="^", label="good")
+        left.set(aspect="equal", xticks=[], yticks=[])
+        left.grid(False)
+        left.set_title("400 rows, and the function\n(darker: higher)")
+        left.legend(loc="upper right")
+        for (name, scores), colour in zip(lists.items(), (BLUE, GREY), strict=True):
+            auc = pnorm.metrics.auc(*scores)
+            right.plot(*pnorm.metrics.roc_counts(*scores), color=colour, label=f"{name}, AUC {auc:.3f}")
+        right.set(xlabel="bad rows above", ylabel="good rows above")
+        right.set_title("4000 new rows")
+        right.legend(loc="lower right")
+        return figure
+
+    save(draw, "ring")
 
 
 def descent():
     """Distances of descent from what it approaches, beside Proposition 3.8, with the rows as all there is."""
+    found = kept("descent", measured_descent)
+
+    def draw():
+        figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
+        for axis, (loss, lam, limits, times, of) in zip(axes, found, strict=True):
+            for (theta, curves), colour in zip(of.items(), (GREEN, BLUE, RED), strict=True):
+                squares, bound, still = curves
+                axis.loglog(times, squares, color=colour, label=f"θ = {theta:g}")
+                axis.loglog(times, bound, color=colour, lw=1.2, ls="--")
+                axis.loglog(times, still, color=colour, lw=1.2, ls=":")
+            axis.set(xlabel="t", ylim=limits, xlim=(2, 30_000), title=f"{loss} loss, λ = {lam:g}")
+            axis.legend(loc="lower left" if loss == "hinge" else "center right")
+        axes[0].set_ylabel("squared distance from the minimiser")
+        return figure
+
+    save(draw, "descent")
+
+
+def measured_descent():
+    """By loss and theta: squared distances, what bounds them, and its first term."""
     pos, neg = disc_in_ring(60, 2)
     gamma = 0.5
     rows = np.concatenate([pos, neg])
     G = np.exp(-gamma * ((rows[:, None] - rows) ** 2).sum(axis=2))
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2))
     cases = ("logistic", 0.5, (0.0, 0.25, 0.5), (1e-13, 1e4)), ("hinge", 0.05, (0.25, 0.5, 0.75), (1e-6, 1e4))
     times = np.unique(np.geomspace(2, 30_000, 150).astype(int))
-    for axis, (loss, lam, thetas, limits) in zip(axes, cases, strict=True):
+    found = []
+    for loss, lam, thetas, limits in cases:
         smoothing = 1e-8 if loss == "hinge" else 0.0  # away from the hinge's own minimiser by 3e-4 at most
         best, trace = kernel.minimize(pos, neg, loss=loss, smoothing=smoothing, lam=lam, gamma=gamma)
         assert trace.distances[-1] ** 2 < 1e-7
         norm, eta = trace.norm[-1], bounds.step_condition(loss, lam, 1.0)
-        for theta, colour in zip(thetas, (GREEN, BLUE, ORANGE), strict=True):
+        of = {}
+        for theta in thetas:
             squares = []
 
             def look(so_far, squares=squares, best=best):
@@ -550,18 +817,16 @@ def descent():
                 bounds.sample_error_bound(loss, 10**40, 10**40, int(t), lam, 1.0, eta, theta, 0.5, norm) for t in times
             ]
             assert (np.array(squares) <= bound).all()
-            axis.loglog(times, squares, color=colour, lw=1.6, label=f"θ = {theta:g}")
-            axis.loglog(times, bound, color=colour, lw=1.1, ls="--")
             still = norm**2 * np.exp(-eta * lam / (1 - theta) * (times ** (1 - theta) - 1))
-            axis.loglog(times, still, color=colour, lw=1.1, ls=":")
-        axis.set(xlabel="t", ylim=limits, xlim=(2, 30_000), title=f"{loss} loss, λ = {lam:g}")
-        axis.legend(fontsize=9, loc="lower left" if loss == "hinge" else "center right")
-    axes[0].set_ylabel("squared distance from the minimiser")
-    save(figure, "descent")
+            of[theta] = squares, bound, still
+        found.append((loss, lam, limits, times, of))
+    return found
 
 
 if __name__ == "__main__":
     drawn = [
+        hero,
+        drawings,
         hulls_and_objectives,
         gaps,
         shares_of_kinds,
@@ -576,7 +841,7 @@ if __name__ == "__main__":
         ring,
         descent,
     ]
-    with plt.style.context(ROOT / "doc" / "pnorm.mplstyle"):
-        for draw in drawn:
-            if len(sys.argv) == 1 or draw.__name__ in sys.argv[1:]:
-                draw()
+    names = [name for name in sys.argv[1:] if name != "--again"]
+    for draw in drawn:
+        if not names or draw.__name__ in names:
+            draw()

@@ -1,28 +1,32 @@
 """Ranking that concentrates at the top of the list: the P-Norm Push of Cynthia Rudin.
 
-Good things and bad things go in, a scoring function comes out that puts the good ones at the top:
+`train` learns a scoring function from positive and negative rows. Positives get high scores, and the order is most
+accurate at the top of the list.
 
 >>> import pnorm
 >>> data = pnorm.datasets.tic_tac_toe()
->>> lam, trace = pnorm.train(data.pos, data.neg, p=4, t_max=50)
+>>> lam, trace = pnorm.train(data.X, y=data.y, p=4, t_max=50)
 >>> f = pnorm.score(data.X, None, lam)
 >>> f.shape
 (958,)
 
-`split` takes rows apart by their labels, `train` runs the boosting-style algorithm of the papers,
-`minimize` goes to the exact minimiser and proves it, `score` applies what either learned, and
-`probability` with an `intercept` makes probabilities of it. `Trace` is the record of a run.
-`cross_validate` chooses p and the rounds, `minimize_path` follows minimisers along a penalty or p,
-`cutoff` chooses how far down the list to go, `report_html` writes a page about it, `save` and `load` keep models in
-files.
+Learn
+    `train` is the boosting algorithm of the papers. `minimize` computes the exact minimiser and certifies it.
+    `minimize_path` computes minimisers for many penalties or many p. `cross_validate` chooses p and the number of
+    rounds or the penalty. `Trace` is the record of a run. `split` splits rows by their labels.
+Apply
+    `score` computes scores, `probability` and `intercept` probabilities. `cutoff` chooses how far down the list to go.
+    `save` and `load` store models in files.
+Explain
+    `explain`, `shapes`, `importance` and `scorecard` show how the scores come about. `profile` and `drift` compare new
+    rows with the rows of training. `report_html` writes a report.
 
-The weak rankers live in `pnorm.rankers`, prices and losses other than the papers' in
-`pnorm.objectives`, early stopping in `pnorm.callbacks`, certificates and separability in
-`pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures in `pnorm.plotting`,
-guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`. Two other ways to learn:
-functions of a kernel space in `pnorm.kernel`, and many lists with grades in `pnorm.listwise`. At
-home elsewhere: the push inside LightGBM and XGBoost in `pnorm.boosting`, an estimator for
-scikit-learn in `pnorm.sklearn`, rows on a cluster in `pnorm.dask`.
+`pnorm.rankers` makes weak rankers, `pnorm.metrics` measures ranked lists, `pnorm.diagnostics` certifies optimality and
+tests separability, and `pnorm.callbacks` stops runs early. `pnorm.objectives` has other prices and losses,
+`pnorm.bounds` the guarantees of the theory, `pnorm.plotting` pictures, and `pnorm.datasets` data. `pnorm.kernel` learns
+functions of a kernel space, and `pnorm.listwise` ranks many lists with grades. `pnorm.sklearn` has an estimator for
+scikit-learn, `pnorm.boosting` the push for LightGBM and XGBoost, and `pnorm.dask` the same functions for rows on a
+cluster.
 """
 
 from importlib import import_module as _import_module
@@ -35,8 +39,8 @@ try:
 except ImportError as error:
     if "interpreter" in str(error):
         raise ImportError(
-            f"the compiled core of pnorm cannot be loaded in a subinterpreter ({error}), nor can NumPy's: use pnorm in "
-            "the main interpreter, on threads, or in processes of their own"
+            f"the compiled core of pnorm cannot be loaded in a subinterpreter ({error}), nor can NumPy's. Use pnorm in "
+            "the main interpreter, on threads, or in separate processes"
         ) from error
     from pnorm._sources import installed_beside as _installed_beside
 
@@ -54,7 +58,7 @@ from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import train
 
-if _TYPE_CHECKING:  # what is imported when somebody asks for it
+if _TYPE_CHECKING:  # imported on first use
     from pnorm import boosting, bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, plotting
     from pnorm._coded.code_rows import CodedRows, code_rows
     from pnorm._cross_validation import CrossValidation, cross_validate
@@ -149,16 +153,16 @@ _HOMES = {
     "scorecard": "_reasons.scorecard",
     "shapes": "_reasons.shapes",
 }
-"""Modules of the names that are imported when somebody asks for them."""
+"""Modules of the names that are imported on first use."""
 
 _MODULES = {*__all__, "dask", "sklearn"} - {*globals(), *_HOMES}
-"""Modules that are, too; these two are not in `__all__`, as they need other packages."""
+"""Modules that are imported on first use. `dask` and `sklearn` are not in `__all__`, as they need other packages."""
 
 _pickles.let_load()
 
 
 def __getattr__(name: str) -> _Any:
-    """Import what `import pnorm` has left out, to take less time, when somebody asks for it."""
+    """Import a name on first use, which keeps `import pnorm` fast."""
     if name in _MODULES:
         return _import_module(f"pnorm.{name}")
     if name not in _HOMES:

@@ -1,7 +1,7 @@
-"""BLAS on one thread, for products that are too small for more, or not at all.
+"""Small products on one thread of BLAS, or without BLAS.
 
-Threads of BLAS wait for one another after every product. On a busy machine one of them is always late: `minimize` on
-14,000 rows of 122 indicators took 41 s with two threads of BLAS and 20 with one, two other processes running.
+The threads of BLAS wait for each other after every product. On a busy machine this costs time: `minimize` on 14,000
+rows of 122 indicators took 41 s with two threads of BLAS and 20 s with one, while two other processes were running.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 from pnorm._checks import Vector
 
 _NARROW = 128
-"""Weak rankers up to which one thread does: a block of 4096 rows times itself takes it 3 ms."""
+"""Number of weak rankers up to which one thread is enough: it multiplies a block of 4096 rows by itself in 3 ms."""
 
 
 def dot(a: Vector, b: Vector) -> float:
-    """The sum of a * b without BLAS: the bits do not depend on its kernels, nor on where in memory the numbers lie."""
+    """Return the sum of a * b without BLAS. The bits do not depend on BLAS kernels or on memory alignment."""
     return float(np.einsum("i,i->", a, b))
 
 
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
-    """Return the controller of the threads of BLAS, if threadpoolctl is installed."""
+    """Return the thread controller of BLAS, if threadpoolctl is installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -38,7 +38,7 @@ def _libraries() -> Any:
 
 
 class _Runs:
-    """The number of runs that ask for one thread of BLAS, and the limit in force for them.
+    """The number of runs that use one thread of BLAS, and the current limit.
 
     The first run sets the limit, and the last one restores the number of threads from before.
     """
@@ -49,7 +49,7 @@ class _Runs:
 
 
 def calm(n_rankers: int) -> Any:
-    """A context in which products of so many weak rankers run on one thread, where that can be asked for."""
+    """Return a context in which products of so many weak rankers run on one thread, if threadpoolctl is installed."""
     return _one_thread() if n_rankers <= _NARROW and _libraries() is not None else nullcontext()
 
 

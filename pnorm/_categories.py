@@ -1,9 +1,9 @@
 """Levels of categories: values that are the same level, and warnings of values that are no level.
 
-A value is the level that equals it. What equals none is looked for by what it means, as files differ in how they write
-a value: text that reads as a number or a truth value is the number, and a number is the text that reads as it, if one
-level only does. So True, "True", "true" and 1, or 1, 1.0 and "1", are one value, whatever files a table went through.
-Two texts are the same if they are so without blanks around them, or spell true or false: "7" is not "007".
+A value belongs to the level that equals it. A value that equals no level is compared by meaning, because files differ
+in how they write values. Text that reads as a number or a truth value matches that number. A number matches the text
+that reads as it, if only one level does. True, "True", "true" and 1 are one value, and so are 1, 1.0 and "1". Two texts
+match if they are equal without surrounding blanks, or both spell true or false: "7" does not match "007".
 """
 
 from __future__ import annotations
@@ -25,23 +25,34 @@ from pnorm._checks import Names, Values, numeral, reads_as_missing
 _TRUTHS = {"true": True, "false": False}
 
 _FEW = 20
-"""Number of values of a column of which at least one has to be known."""
+"""Number of values of a column from which on at least one must be a known level."""
 
 EXAMPLES = 3
-"""Unknown values that are kept, at most."""
+"""Largest number of unknown values that are kept as examples."""
 
 _UNKNOWN, _MISSING = -1, -2
 """Codes of unknown and of missing values."""
 
 
 class UnknownLevelWarning(UserWarning):
-    """Some values of a column are no levels that the weak rankers know: these are 0 there.
+    """Some values of a column are not among the levels of the weak rankers, which are 0 for these rows.
 
     Rows of weight zero are counted as well.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> H = pnorm.rankers.categories([["red"], ["blue"]], [["red"], ["green"]])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     outputs = H.evaluate([["mauve"]])
+    >>> caught[0].category.__name__, outputs
+    ('UnknownLevelWarning', array([[0., 0., 0.]]))
     """
 
     _seen: Seen | None = None
-    """The values that it is about."""
+    """The values of the warning."""
 
 
 def read(text: str) -> str | float:
@@ -69,7 +80,7 @@ def _spelled(value: float) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """Counts of the values of a column that are missing or no known level, with examples."""
+    """Counts of the values of a column that are missing or unknown, with examples."""
 
     column: str
     where: str
@@ -106,10 +117,10 @@ class Seen:
 
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:
-    """Warn of values that are no levels, and refuse columns of several values none of which is one.
+    """Warn of unknown values, and refuse columns of several values that are all unknown.
 
-    Not `strict`, for some rows of a table only, it refuses those whose values are of another kind: all levels of a
-    fold or partition may be new.
+    If not `strict`, for a part of the rows of a table, a column is refused only if its values are of another kind than
+    the levels, because all values of a fold or partition may be new.
     """
     every = dict.fromkeys(columns)
     told = [
@@ -118,9 +129,9 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
     for seen in told:
         if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
-                f"none of the {seen.n} values of {seen.column} of {seen.where} is a level that the weak rankers know: "
-                f"{_list(seen.found[:1])} is there, and {_list(seen.known)} are known; bring the column into the form "
-                "that it had in training, or make the weak rankers of rows like these"
+                f"none of the {seen.n} values of {seen.column} of {seen.where} is a level of the weak rankers: got "
+                f"{_list(seen.found[:1])}, and the levels include {_list(seen.known)}. Bring the column into the form "
+                "that it had in training, or make the weak rankers from rows like these"
             )
     for seen in told:
         becomes = "they count as rare ones" if seen.as_rare else "all indicators of the column are 0 there"

@@ -18,6 +18,7 @@ from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
 from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
+from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
@@ -26,7 +27,7 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import counted_of, sides_of
+from pnorm.rankers._coded import counted_of
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -39,9 +40,9 @@ Sides = tuple[Index, Index]
 
 
 class Choice(tuple[float, ...]):
-    """The power and the number of rounds or the penalties that were chosen: a tuple that unpacks.
+    """The chosen power, and the chosen number of rounds or penalties, as a tuple.
 
-    It is (p, t), (p, l2), (p, l1) or (p, l1, l2).
+    The tuple is (p, t), (p, l2), (p, l1) or (p, l1, l2).
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class Choice(tuple[float, ...]):
     t : int
         The number of rounds, if that was chosen.
     l1, l2 : float
-        The penalties, one or both of which were chosen; not with rounds.
+        The penalties, of which one or both were chosen; absent with rounds.
     kind : str or None
         The kind of weak rankers, if there were several.
     """
@@ -89,15 +90,15 @@ class CrossValidation:
     Attributes
     ----------
     p : ndarray, shape (P,)
-        The powers, in the order in which they were given. With several kinds of weak rankers, all powers of the first
-        kind, those of the second, and so on.
+        The powers, in the given order. With several kinds of weak rankers, all powers of the first kind, then those of
+        the second, and so on.
     rounds : ndarray of int, shape (S,), or None
         The numbers of rounds after which held-out rows were measured, ascending; None with penalties.
     scores : ndarray, shape (P, F, S)
         The measure on the held-out rows of each fold. A run that ended before t_max keeps its last value.
     folds : pair of ndarray of int, shapes (I,) and (K,)
-        In which fold each row was held out; -1 for rows that never were. To be passed to another call that
-        is to be compared with this one.
+        The fold in which each row was held out; -1 for rows that never were. Pass it as `folds` to another call to
+        compare both on the same folds.
     traces : tuple of tuple of Trace
         ``traces[i][k]`` is the run of `train` with ``p[i]`` on all rows but those of fold k; empty with penalties.
     metric : str
@@ -109,16 +110,31 @@ class CrossValidation:
     status : ndarray of str, shape (P, F, S), or None
         How their runs ended; None with rounds.
     tol : float or None
-        What their certificates were to reach; None with rounds.
+        The tolerance of their certificates; None with rounds.
     along : {"t", "l1", "l2", "l1, l2"}
-        What the S judgements of a run are of. With ``"l1, l2"`` both penalties change, in one run or in different
-        ones.
+        What changes over the S measurements of a run. With ``"l1, l2"`` both penalties change, in one run or between
+        runs.
     kinds : tuple of str, length P
         The kind of weak rankers of each of `p`; empty if there was one.
     second_scores : ndarray, shape (P, F, S), or None
         The second measure on the same rows; None if there was none.
     second_metric : str or None
         Its name.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9)
+    >>> found = pnorm.cross_validate(data.pos, data.neg, H, p=[1, 4], t_max=60)
+    >>> found.scores.shape, found.mean.shape, found.standard_error.shape
+    ((2, 5, 61), (2, 61), (2, 61))
+    >>> found.best, found.best_p, found.best_t
+    (Choice(p=1.0, t=59), 1.0, 59)
+    >>> found.simplest
+    Choice(p=1.0, t=36)
+    >>> found.to_frame().columns.tolist()
+    ['p', 'rounds', 'mean', 'standard_error']
     """
 
     p: Vector
@@ -146,8 +162,8 @@ class CrossValidation:
     def standard_error(self) -> NDArray[np.float64]:
         """Standard deviation over the folds divided by the root of their number, shape (P, S).
 
-        It is a rough guide: the folds share training rows, which makes it too small, and with few folds it is
-        uncertain itself. nan if there is one fold only.
+        It is approximate. The folds share training rows, which makes it too small, and with few folds it is uncertain
+        itself. It is nan for a single fold.
         """
         return self._error(self.scores)
 
@@ -159,14 +175,14 @@ class CrossValidation:
 
     @property
     def best(self) -> Choice:
-        """The pair (p, t), (p, l2) or (p, l1), or (p, l1, l2), with the largest mean; of several, the simplest.
+        """The pair (p, t), (p, l2) or (p, l1), or (p, l1, l2), with the largest mean; the simplest one if several tie.
 
-        With a second measure it has the largest mean of that, among those whose mean of the first is no more than one
-        standard error (of the largest one) below the largest.
+        With a second measure, it has the largest mean of the second measure among those whose mean of the first is at
+        most one standard error (of the largest) below the largest.
 
-        A pair (p, t) goes straight into training: ``pnorm.train(pos, neg, H, *found.best)``. Penalties go by their
-        names: ``pnorm.minimize(pos, neg, H, found.best.p, l1=found.best.l1, l2=found.best.l2)``. Of several kinds of
-        weak rankers, ``found.best.kind`` is the one to take.
+        A pair (p, t) can be passed to training: ``pnorm.train(pos, neg, H, *found.best)``. Pass penalties by name:
+        ``pnorm.minimize(pos, neg, H, found.best.p, l1=found.best.l1, l2=found.best.l2)``. With several kinds of weak
+        rankers, use ``found.best.kind``.
         """
         return self._choice(*self._best_place)
 
@@ -182,12 +198,12 @@ class CrossValidation:
 
     @property
     def simplest(self) -> Choice:
-        """What the rule of one standard error takes, a pair as `best`.
+        """The choice by the rule of one standard error, a pair like `best`.
 
-        The first kind of weak rankers, of that the smallest p, and of that the fewest rounds or the largest penalty,
-        whose mean is no more than one standard error (of the largest one) below the largest: what the folds cannot tell
-        from the best, and rests on more of the rows. Of two penalties, `l1` goes before `l2`. With one fold there is no
-        error to go by, and this is the largest itself.
+        Candidates are all pairs whose mean is at most one standard error (of the largest mean) below the largest. The
+        folds cannot distinguish them from the best. Of these it is the first kind of weak rankers, then the smallest p,
+        then the fewest rounds or the largest penalty (`l1` before `l2`). With one fold there is no standard error, and
+        this is the pair with the largest mean.
         """
         return self._choice(*self._simplest_place)
 
@@ -264,7 +280,7 @@ class CrossValidation:
         )
 
     def to_frame(self) -> Any:
-        """Return all that was compared as a data frame of pandas.
+        """Return all results as a data frame of pandas.
 
         Returns
         -------
@@ -385,6 +401,10 @@ def cross_validate(
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: Any = 0.0,
     l2: Any = None,
     penalty: str = "coefficients",
@@ -409,99 +429,107 @@ def cross_validate(
     progress: bool | Callable[[int, int], object] = False,
     n_threads: int | None = None,
 ) -> CrossValidation:
-    r"""Choose p, and the number of rounds or a penalty, by what they do to rows that were not trained on.
+    r"""Choose p, and the number of rounds or a penalty, by cross-validation.
 
-    The rows are dealt into folds. For each fold and each p, `train` runs on all other rows, and the rows of the fold
-    are measured after every round:
+    The rows are divided into folds. For each fold and each p, `train` runs on the rows of the other folds, and the rows
+    of the fold are measured after every round:
 
     .. math:: \text{scores}_{p, k, t} = \text{metric}\bigl(f_{p, k, t}(x_i), f_{p, k, t}(\tilde x_j) \,:\,
               x_i, \tilde x_j \text{ in fold } k\bigr),
 
-    where :math:`f_{p, k, t}` is what t rounds without fold k have learned. The choice of t comes for nothing: it is
-    one run to `t_max`, followed on the way.
+    where :math:`f_{p, k, t}` is the score after t rounds on the rows outside fold k. One run to `t_max` gives the
+    measures of all t.
 
-    Given `l2` or `l1`, minimisers take the place of rounds. For each fold and each p, `minimize` runs on all other rows
-    for every penalty, from the largest down and each from the minimiser before, as in `minimize_path`, and the rows of
-    the fold are measured by each.
+    If `l2` or `l1` is given, penalties are compared instead of rounds. For each fold and each p, `minimize` runs on the
+    rows of the other folds for every penalty, from the largest to the smallest, as in `minimize_path`. The rows of the
+    fold are measured for each penalty.
 
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows, as in `train`.
+        The positive rows, or all rows if `y` is given. As in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, Rankers, callable, or mapping of these
-        The weak rankers. As in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
-        `pnorm.rankers.quantile_thresholds` does. It is called with the training rows of each fold (see Notes). Or
-        several kinds of weak rankers, to choose among: a mapping from their names to any of these, the simplest first.
+        The weak rankers. As in `train`; or a function ``H(pos, neg)`` that makes them from rows, such as
+        `pnorm.rankers.quantile_thresholds`, and is called with the training rows of each fold (see Notes). To choose
+        among several kinds of weak rankers, pass a mapping from names to any of these, the simplest first.
     p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
-        None takes 1, 4, 16 and 64, or the `price` alone.
+        None compares 1, 4, 16 and 64, or uses the `price` alone.
     t_max : int, optional
-        Largest number of rounds; None takes 200. Not with penalties.
+        Largest number of rounds; None means 200. It cannot be combined with penalties.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. All rows are then in the first argument. As in `train`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `train`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. As in `train`.
     l1 : float, sequence of float, function of p, or mapping of these
-        Weight of the penalty ``l1 |lam|_1``, zero or more. Several are compared, as those of `l2`.
+        Weight of the penalty ``l1 |lam|_1``, zero or more. Several are compared, as for `l2`.
     l2 : float, sequence of float, function of p, or mapping of these, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several are compared, by minimisers in the
-        place of rounds. As in `minimize`, in the units of log F_p and of the weak rankers. A function returns the
-        penalties for a p, ``lambda p: p * grid``, as log F_p grows with p. A mapping has them for each kind of weak
-        rankers by its name. If `l1` is a sequence as well, both are as long, and go in pairs.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several are compared, by minimisers instead
+        of rounds. As in `minimize`, in the units of log F_p and of the weak rankers. A function of p returns the
+        penalties for that p, such as ``lambda p: p * grid``, because log F_p grows with p. A mapping has the penalties
+        of each kind of weak rankers by name. If `l1` is a sequence as well, both have the same length and are combined
+        in pairs.
     penalty : {"coefficients", "shapes"}
         With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `minimize`.
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `minimize`; each fold chooses its own.
     folds : int, or pair of array_like of int, shapes (I,) and (K,)
-        The number of folds, two or more, each of which gets its share of either side; or the number of the fold in
-        which each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with 0 and
-        -1 only is a single set of rows to judge by.
+        The number of folds, two or more; each gets an equal share of either side. Or the number of the fold in which
+        each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with only 0 and -1
+        defines a single validation set. With `y`, one array of N such numbers is accepted as well.
     metric : str or callable
-        What is to be large. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
+        The measure to maximise. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
         negatives of the held-out rows, or the first 1 % of them if that is more. ``"positives_at_top"``,
         ``"average_precision"``, ``"bedroc"``, ``"discounted_gain_at_top"``, ``"enrichment_factor"`` and ``"auc"`` are
         those of `pnorm.metrics`. Or a function of ``(f_pos, f_neg)`` that returns a number:
         ``functools.partial(pnorm.metrics.precision_at, k=20)``. If there are weights, it is called with those of the
         held-out rows as ``pos_weight`` and ``neg_weight``.
     second_metric : str or callable, optional
-        What settles what `metric` cannot tell: `best` then has the largest mean of it, among those whose mean of
-        `metric` is within one standard error of the largest. The same kinds of values as `metric`.
+        A measure that decides between results that `metric` cannot distinguish. `best` then has the largest mean of
+        it among those whose mean of `metric` is within one standard error of the largest. It takes the same values as
+        `metric`.
     rounds : int or sequence of int, optional
-        After which rounds to judge; None for 0, 1, ..., `t_max`. A number m is for 0 and some m more up to `t_max`, in
-        about equal ratios. Not with penalties.
+        The rounds after which held-out rows are measured; None means 0, 1, ..., `t_max`. A number m means 0 and about
+        m more up to `t_max`, in approximately equal ratios. It cannot be combined with penalties.
     seed : int or numpy.random.Generator
-        Random numbers; the same seed gives the same result. They deal the rows.
+        Random numbers; the same seed gives the same result. They assign rows to folds.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. With ``"bottom"`` a measure that is given by its name is
-        that of the list read from below, the negatives in the place of the positives: ``"positives_at_top"`` counts the
-        negatives below every positive. A function gets the scores as they are.
+        The end of the list that is to be most accurate. As in `train`. With ``"bottom"``, a measure given by name is
+        that of the list read from below, with the two sides exchanged: ``"positives_at_top"`` counts the negatives
+        below every positive. A function gets the scores unchanged.
     selection, loss, price, smoothing : as in `train`
-        How to train. With penalties there is nothing to select.
+        How to train. `selection` cannot be combined with penalties.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. They count in training and in judging. A row of weight zero is in no fold.
+        Case weights, zero or more. They are used in training and in measures. A row of weight zero is in no fold.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group is held out as a whole, and the score of a fold is the
         mean of the measure over its groups. Rows of a group that has only one side are in no fold.
     group_weight : {"pairs", "equal"}
-        How much each query group counts. As in `train`; in judging, groups always count the same.
+        How much each query group counts. As in `train`; in measures, all groups count the same.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
-        `train`. With a recipe, one for each weak ranker of every fold; `monotone` in the recipe is the easier way.
+        `train`. If `H` is a function, use its `monotone` instead, as the weak rankers differ between folds.
     tol : float, optional
-        Stop as stationary when the largest edge is at most this, in units of h. As in `train`; None takes 1e-10. With
-        penalties, stop when the objective is proved to be this close to its infimum, as in `minimize`; None takes 1e-6.
+        Stop as stationary when the largest edge is at most this, in units of h. As in `train`; None means 1e-10. With
+        penalties, stop when the objective is proved to be this close to its infimum, as in `minimize`; None means 1e-6.
     progress : bool or callable
-        Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds. Or call a function of
-        ``(done, of)``, the number of folds done and of all, before each and at the end.
+        Show a progress bar; needs tqdm, the extra ``progress``. The bar counts folds. A function is called as
+        ``progress(done, of)``, with the number of finished folds and of all folds, before each fold and at the end.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, with the exponential loss, each takes whole runs instead: see Notes.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, with the
+        exponential loss, each thread computes whole runs instead (see Notes).
 
     Returns
     -------
     CrossValidation
         `scores` for every p, fold, and number of rounds or penalty, with `mean` and `standard_error` over the folds;
-        `best`, the pair (p, t), (p, l2) or (p, l1) with the largest mean, and `simplest`, the one that the rule of one
-        standard error takes. They are (p, l1, l2) where both penalties change. Each has the chosen kind of weak
-        rankers, if there were several, as its `kind`. It prints as a table.
+        `best` is the pair (p, t), (p, l2) or (p, l1) with the largest mean, and `simplest` the choice of the rule of
+        one standard error. They are (p, l1, l2) if both penalties change. Their attribute `kind` is the chosen kind of
+        weak rankers, if there were several. The result prints as a table.
 
     Raises
     ------
@@ -514,47 +542,47 @@ def cross_validate(
 
     See Also
     --------
-    train : What is run.
-    minimize : What is run with a penalty.
+    train : The runs that are compared.
+    minimize : The runs with a penalty.
     minimize_path : The minimisers of all rows for many penalties.
 
     Notes
     -----
-    Weak rankers that were placed by the rows, cuts at quantiles or columns scaled to [0, 1], have seen the rows that
-    are held out, if they were made before the rows were dealt. That is little for cuts placed without the
-    labels, and much for any that were chosen with them: held-out rows then look better than new rows will, and the
-    more so the more weak rankers there are. A recipe is made anew from each fold's training rows and cannot leak. It
-    costs an evaluation per fold, where a collection is evaluated once for all.
+    Weak rankers that were made from all rows, such as cuts at quantiles or columns scaled to [0, 1], contain
+    information about the held-out rows. The effect is small for cuts placed without the labels. It is large for weak
+    rankers that were chosen with the labels: held-out rows then look better than new rows will, and more so with more
+    weak rankers. To avoid it, pass a function as `H`. It makes the weak rankers from the training rows of each fold,
+    and costs one evaluation per fold. A collection is evaluated once for all folds.
 
-    Outputs are read once for all p, and scores of held-out rows follow a round by one weak ranker, O(I + K) over all
-    folds. What costs is the measure: a sort, O(N log N) for the N held-out rows of a fold, often more than the round
-    itself. A measure that is given by its name takes many short lists at once; a function is called for each. With many
-    rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
-    copy of those of one fold's rows.
+    Outputs are computed once for all p. After a round, the scores of held-out rows are updated by one weak ranker, at
+    O(I + K) over all folds. Most of the time goes into the measure: a sort, O(N log N) for the N held-out rows of a
+    fold, often costs more than the round itself. A measure given by name handles many short lists at once; a function
+    is called for each list. With many rows or rounds, measure less often: ``rounds=40``. Memory is that of the outputs,
+    and of a copy of the outputs of one fold's rows.
 
-    Up to 65,536 rows a pass is too short to be shared. With the exponential loss and a power for the price, each thread
-    takes whole runs then, and as many folds are copied as there are threads. Only the caller's thread calls functions
-    of the user: recipes, weak rankers and measures. The results are the same to the bit.
+    Up to 65,536 rows, a pass is too short to be divided among threads. With the exponential loss and a power as the
+    price, each thread then computes whole runs, and as many folds are copied as there are threads. Functions of the
+    user (recipes, weak rankers and measures) are called in the caller's thread only. The results are the same to the
+    bit.
 
-    With penalties a path costs a few steps of Newton's method for each, O((I + K) n**2), and scores of held-out rows
-    one pass. A certificate within 1e-6 nats is more than a choice needs: `gap` and `status` say what was proved of each
-    minimiser, and the table sums it up. The penalty counts for as many rows as are there, as log F_p does not grow with
-    them but by a constant: what is best on four fifths of the rows is about right for all of them. A larger p wants a
-    larger penalty, about in proportion or more: ``l2=lambda p: p * grid`` compares like with like.
+    With penalties, each point of the path costs a few Newton steps, O((I + K) n**2), and the scores of held-out rows
+    one pass. A certificate within 1e-6 nats is more than a choice needs. `gap` and `status` contain what was proved for
+    each minimiser, and the table summarises them. The same penalty suits different numbers of rows, because log F_p
+    grows with them only by a constant: the best penalty on four fifths of the rows is approximately right for all of
+    them. A larger p needs a larger penalty, approximately in proportion or more, as in ``l2=lambda p: p * grid``.
 
-    The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
-    fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and
-    chooses as well or better even if positives at the top are what counts in the end (page "Choosing p and when to
-    stop"). The mean over folds is that of lists of 1/F of the rows: it compares p and t, and does not say what a
-    list of all rows is worth. Counts such as `positives_at_top` grow with the positives of a list and fall with its
-    negatives; where folds of your own differ in size, take a share. The largest of many means is
-    too large, as an estimate: judge the chosen p and t on rows that had no part in the choice.
+    Choose a measure that covers the part of the list that will be used. `positives_at_top` depends on one row of each
+    fold and is the noisiest measure. The partial AUC down to some negatives depends on more rows, and chooses as well
+    or better even if the positives at the top are the final goal (page "Choosing p and when to stop"). The mean over
+    folds refers to lists of 1/F of the rows. It serves to compare p and t; it does not estimate the measure of a list
+    of all rows. Counts such as `positives_at_top` grow with the positives of a list and fall with its negatives. If
+    your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure
+    the chosen p and t on rows that had no part in the choice.
 
-    A measure of the top rests on few rows, so that many points are within its error. The plain choice among them is a
-    draw. A second measure of more of the list, ``second_metric="average_precision"``, chooses among them by what the
-    top does not decide.
+    A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
+    A second measure of a larger part of the list, ``second_metric="average_precision"``, decides among these points.
 
-    The rule of one standard error is that of [1]_; that no unbiased estimate of this error exists is shown in [2]_.
+    The rule of one standard error is that of [1]_. No unbiased estimate of this error exists [2]_.
 
     References
     ----------
@@ -578,8 +606,8 @@ def cross_validate(
     (Choice(p=1.0, t=59), (2, 5, 61))
     >>> lam, trace = pnorm.train(data.pos, data.neg, H, *found.best)
 
-    The same cuts, and the columns as they are, with a penalty. For the columns all penalties are worth nearly
-    the same, and a smaller `tol` tells them apart:
+    The same cuts, and the columns as they are, with a penalty. For the columns, all penalties give nearly the same
+    measure, and a smaller `tol` separates them:
 
     >>> kinds = {"columns": None, "cuts": H}
     >>> found = pnorm.cross_validate(data.pos, data.neg, kinds, p=[1, 4], l2=[1, 0.1, 0.01, 0.001], tol=1e-8)
@@ -596,7 +624,20 @@ def cross_validate(
     Choice(p=4.0, l2=0.01, kind='cuts')
     >>> lam, trace = pnorm.minimize(data.pos, data.neg, kinds[found.best.kind], found.best.p, l2=found.best.l2)
     """
-    pos, neg, H = sides_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+    )
+    pos, neg, H = rows.pos, rows.neg, rows.H
     if p is None:
         p = POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
@@ -607,19 +648,21 @@ def cross_validate(
     n_threads = _checks.threads(n_threads)
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    of_rows = pos_weight, neg_weight, pos_group, neg_group
-    counted = counted_of(pos, neg, *of_rows)
-    trained = counted_of(pos, neg, *of_rows, group_weight=group_weight)
+    with rows.named():
+        counted = counted_of(pos, neg, *rows.of_rows)
+        trained = counted_of(pos, neg, *rows.of_rows, group_weight=group_weight)
     measures, own_measure = measures_of(metric, second_metric, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
-    _checks.summable(counted.c_pos, "pos_weight")
-    _checks.summable(counted.c_neg, "neg_weight")
-    number = assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
+    with rows.named():
+        _checks.summable(counted.c_pos, "pos_weight")
+        _checks.summable(counted.c_neg, "neg_weight")
+    number = assign_folds(rows.folds(folds), counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
-    sources: list[tuple[Any, Any, Any]] = [
-        (pos, neg, None) if recipe is not None else rankers_of(pos, neg, of_kind)
-        for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
-    ]
+    with rows.named():
+        sources: list[tuple[Any, Any, Any]] = [
+            (pos, neg, None) if recipe is not None else rankers_of(pos, neg, of_kind)
+            for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
+        ]
     seen: list[Seen] = []
     bar = iter(progress_range(len(kinds) * n_folds, progress, "fold"))
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
@@ -649,7 +692,8 @@ def cross_validate(
 
         def of_kinds() -> Iterator[Callable[[int], Fold]]:
             for source, recipe in zip(sources, recipes, strict=True):
-                tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
+                with rows.named():
+                    tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
                 yield partial(prepared, source, recipe, tables)
 
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.

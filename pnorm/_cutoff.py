@@ -1,4 +1,4 @@
-"""Cut-offs of a list, chosen on held-out rows, that keep what they promise."""
+"""Cut-offs of a list, chosen on held-out rows, with a guarantee for new rows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from pnorm._categories import warn
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm.metrics._ranked_list import Estimate
+from pnorm.metrics._shares import high as _high
+from pnorm.metrics._shares import low as _low
 
 __all__ = ["Cutoff", "cutoff"]
 
@@ -34,25 +36,38 @@ _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 
 @dataclass(frozen=True, repr=False)
 class Cutoff:
-    """A cut-off of a list, what it promises, and what to expect from it. `cutoff` makes one; it prints in plain words.
+    """A cut-off of a list, its guarantee, and the expected results. `cutoff` returns it; it prints as text.
 
-    All `Estimate` are None where the rows cannot be cut at all, as their scores are too much the same.
+    All `Estimate` are None if no cut is possible because too many scores are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> cut = pnorm.cutoff(rng.normal(2, 1, 300), rng.normal(0, 1, 700), precision=0.8)
+    >>> round(cut.score, 3), cut.takes([1.0, 2.0])
+    (1.456, array([False,  True]))
+    >>> round(cut.rows), round(cut.precision, 3)
+    (238, 0.853)
+    >>> pnorm.Cutoff.from_dict(cut.to_dict()) == cut
+    True
     """
 
     asked: str
-    """What the cut-off is to keep: ``"precision"``, ``"budget"`` or ``"recall"``."""
+    """The quantity that was asked for: ``"precision"``, ``"budget"`` or ``"recall"``."""
     target: float
-    """The precision or recall, at least; or the rows of a list that may be taken, at most."""
+    """The smallest precision or recall, or the largest number of rows of a list to take."""
     kept: bool
-    """Whether there is a cut-off that keeps it."""
+    """Whether a cut-off guarantees the target."""
     score: float | None
-    """Take the rows with this score or more. None if no cut-off keeps what was asked for."""
+    """Take the rows with this score or more. None if no cut-off guarantees the target."""
     nearest: float | None
-    """The score that everything below is about: `score`, or the best that there is where that is None."""
+    """The score of the values below: `score`, or the best possible cut-off if `score` is None."""
     promised: float | None
-    """What holds there with `confidence`: a precision, a recall, or, with a budget, a number of hits."""
+    """The guaranteed value at `nearest`, with `confidence`: a precision, a recall, or a number of hits for a budget."""
     confidence: float
-    """The share of held-out lists for which the promise comes true, at least."""
+    """The smallest share of held-out lists for which the guarantee holds."""
     depth: int
     """Held-out rows with the score or more."""
     n_pos: int
@@ -64,7 +79,7 @@ class Cutoff:
     of: float
     """Rows of a new list."""
     share: float
-    """The share of a new list that has the score or more, as the held-out rows have it."""
+    """The share of a new list with the score or more, estimated from the held-out rows."""
     precision: Estimate | None
     """The share of positives among the rows taken."""
     recall: Estimate | None
@@ -72,9 +87,9 @@ class Cutoff:
     hits: Estimate | None
     """The expected number of positives among `rows`: `rows` times `precision`."""
     one_list: tuple[int, int] | None
-    """From how many to how many positives are among that many rows of a single new list, with `confidence`."""
+    """Interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
     n_cuts: int
-    """Cuts that there were to choose from. The intervals hold for all of them at once."""
+    """Number of possible cuts. The intervals hold for all of them at once."""
 
     @property
     def rows(self) -> float:
@@ -82,7 +97,7 @@ class Cutoff:
         return self.share * self.of
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values as numbers, words, lists and dictionaries, as JSON and the metadata of a model have them.
+        """Return all values as a dictionary that JSON and the metadata of a model can store.
 
         Returns
         -------
@@ -99,7 +114,7 @@ class Cutoff:
 
     @staticmethod
     def from_dict(data: Any) -> Cutoff:
-        """Return the cut-off that `to_dict` has written.
+        """Make a cut-off from the dictionary of `to_dict`.
 
         Parameters
         ----------
@@ -114,23 +129,23 @@ class Cutoff:
         Raises
         ------
         ValueError, TypeError
-            If a field is not there, is not known, or does not fit the others; the message names it.
+            If a field is missing, unknown, or contradicts the others. The message names it.
         """
         return _read(_checks.Fields.part(data, "the cut-off"))
 
     def takes(self, f: Any) -> NDArray[np.bool_]:
-        """Say which rows to take: those with `score` or more.
+        """Return which rows to take: those with `score` or more.
 
         Parameters
         ----------
         f : array_like, shape (N,)
-            Scores of new rows, as `pnorm.score` returns them. Those of ``decision_function`` have another zero: with
-            an estimator, use its ``predict``.
+            Scores of new rows, as `pnorm.score` returns them. ``decision_function`` of an estimator has another
+            zero; use its ``predict`` instead.
 
         Returns
         -------
         ndarray of bool, shape (N,)
-            No row where `score` is None.
+            True for rows to take; no row if `score` is None.
 
         Raises
         ------
@@ -175,7 +190,7 @@ class Cutoff:
         return sheet.as_html(["", ""], rows, 2, " ".join(said))
 
     def _told(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return what is promised in sentences, and numbers with their names."""
+        """Return the guarantee in sentences, and numbers with their names."""
         sure = f"with {100 * self.confidence:.4g} % confidence"
         lines = []
         if not self.kept and self.asked == "budget":
@@ -205,7 +220,7 @@ class Cutoff:
 
 
 def _short(x: float) -> str:
-    """Return a number as people write it."""
+    """Return a number with four digits."""
     return f"{x:.4g}" if x < 1000.0 else f"{x:.0f}"
 
 
@@ -220,35 +235,36 @@ def cutoff(
     prior: float | None = None,
     confidence: float = 0.95,
 ) -> Cutoff:
-    r"""Choose the score from which on rows are taken, and say what that score keeps on new rows.
+    r"""Choose the score above which to take rows, with a guarantee for new rows.
 
-    One of `precision`, `budget` and `recall` says what is wanted. In at least a share `confidence` of held-out lists
-    the cut-off that is returned keeps its promise on the distribution that the rows came from, or there is none.
+    Pass one of `precision`, `budget` and `recall`. With probability `confidence` or more over the held-out rows, the
+    guarantee of the returned cut-off holds for the distribution of the rows, or no cut-off is returned.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. The rows must be held out: neither the scoring function nor
-        anything else about it was chosen with them.
+        Scores of the positives and of the negatives. The rows must be held out: they were used neither to
+        train the scoring function nor to choose any setting of it.
     precision : float, optional
-        The share of positives among the rows taken, at least; the cut-off lies as deep as the data allow.
+        The smallest share of positives among the rows taken. The cut-off is as deep as the data allow.
     budget : float, optional
-        The number of rows of a list that are worked through, on average, at most.
+        The largest number of rows of a list to take, on average.
     recall : float, optional
-        The share of the positives that is taken, at least; the cut-off takes as few rows as the data allow.
+        The smallest share of the positives to take. The cut-off takes as few rows as the data allow.
     of : float, optional
-        The number of rows of such a list, as in 200 rows `of` 10,000 a day; by default I + K.
+        The number of rows of a list, as in 200 rows `of` 10,000 a day; by default I + K.
     prior : float, optional
-        The share of positives in new lists, where it is not that of the held-out rows: negatives were left out, say.
-        The scores of positives, and those of negatives, must be distributed in new lists as in the held-out ones.
+        The share of positives in new lists, if it differs from that of the held-out rows, for instance because
+        negatives were left out. The scores of positives, and those of negatives, must have the same distributions in
+        new lists as in the held-out rows.
     confidence : float
         The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
 
     Returns
     -------
     Cutoff
-        `Cutoff.score` is None if no cut-off keeps what was asked for; the rest then says what can be promised. O(N log
-        N) for N = I + K.
+        `Cutoff.score` is None if no cut-off guarantees the target; the other fields then contain what can be
+        guaranteed. The cost is O(N log N) for N = I + K.
 
     Raises
     ------
@@ -262,24 +278,25 @@ def cutoff(
 
     .. math:: P(\mathrm{Bin}(x + y,\, 1 - q) \le y) \le 1 - \text{confidence}.
 
-    Depths are tested one after another from the top, and the last one before the first failure is taken. All are fixed
-    without a look at labels: where y = 1, 2, 3, ... wrong rows are just allowed (0 as well, if one wrong row takes more
-    than a quarter of the list). A cut takes the rows strictly above the next score. Given that score, they are
-    independent, so that the binomial law is exact, with ties too. No correction for many tests is needed, as the first
-    cut that must not be accepted is tested once. This asks that precision falls below q once: if it is below q above
-    some score, it is so above every lower one. (What comes before the first cut does not count.)
+    Depths are tested one after another from the top. The last depth before the first failure is taken. The depths do
+    not depend on the labels: they are those at which exactly y = 1, 2, 3, ... negatives are still allowed (0 as well,
+    if allowing one negative takes more than a quarter of the list). A cut takes the rows strictly above the next score.
+    Given that score, the rows are independent, so the binomial law is exact, also with ties. No correction for multiple
+    tests is needed, because the first cut that must not be accepted is tested once. The assumption is that precision
+    falls below q once: if it is below q above some score, it is below q above every lower score. (Scores above the
+    first cut are exempt.)
 
     *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t
     of their rates at which the precision is q: :math:`P(U < t V) \le 1 - \text{confidence}` with :math:`U \sim
     \mathrm{Beta}(x, I - x + 1)` and :math:`V \sim \mathrm{Beta}(y + 1, K - y)` [1]_. It is exact for a cut without
-    ties. For ties, for the sequence, and for a budget with a prior, simulations saw the promise kept.
+    ties. For ties, for the sequence of tests, and for a budget with a prior, the guarantee held in simulations.
 
     *Recall.* The cut-off is the score of the k-th best positive, k being the least with
     :math:`P(\mathrm{Bin}(I, \text{recall}) \ge k) \le 1 - \text{confidence}`.
 
-    Intervals are of Clopper and Pearson, or from the two betas, and hold for all cuts at once by Bonferroni's
-    inequality. They are wider than the promise for that reason. Case weights are not taken: the laws are those of
-    counts.
+    Intervals are those of Clopper and Pearson, or from the two beta distributions. They hold for all cuts at once by
+    Bonferroni's inequality and are therefore wider than the guarantee. Case weights are not supported, because the laws
+    are those of counts.
 
     References
     ----------
@@ -313,7 +330,9 @@ def cutoff(
         n_cuts = 1
     else:
         if target >= size:
-            raise ValueError(f"budget must be less than the {size:g} rows of a list; got {target:g}. Did you give of=?")
+            raise ValueError(
+                f"budget must be less than the {size:g} rows of a list; got {target:g}. Pass of= for longer lists"
+            )
         cut, n_cuts = rows.within(target / size), 1
         kept = cut.size > 0
     if not cut.size:
@@ -341,7 +360,7 @@ def _asked(
 
 
 def check_asked(how: Any, name: str) -> None:
-    """Refuse a mapping that does not say what `cutoff` is to choose."""
+    """Raise an error for a mapping that is not arguments of `cutoff`."""
     known = ("precision", "budget", "recall", "of", "prior", "confidence")
     if not isinstance(how, Mapping):
         raise TypeError(f"{name} must be a mapping such as {{'precision': 0.8}}; got {shown(how)}")
@@ -528,25 +547,25 @@ class _Rows(Protocol):
         """Return the cut at a score."""
 
     def cut(self, x: int, y: int) -> _Cut:
-        """Return the cut where x positives and y negatives are looked for, as it is fixed without their labels."""
+        """Return the cut for x positives and y negatives; it does not depend on the labels."""
 
     def within(self, share: float) -> _Cut:
-        """Return the deepest cut that takes a share of new rows at most."""
+        """Return the deepest cut that takes at most a share of new rows."""
 
     def share(self, cut: _Cut) -> float:
-        """Return the share of new rows that a cut takes, as the rows have it."""
+        """Return the share of new rows that a cut takes, estimated from the rows."""
 
     def precision(self, cut: _Cut) -> float:
-        """Return the share of positives among them, as the rows have it."""
+        """Return the share of positives among them, estimated from the rows."""
 
     def p_value(self, x: int, y: int, precision: float) -> float:
         """Return the p-value of x positives and y negatives for a lower precision of new rows."""
 
     def low(self, cut: _Cut, level: float) -> float:
-        """Return a precision that is too high with this probability at most."""
+        """Return a lower bound of the precision; it is too high with this probability at most."""
 
     def high(self, cut: _Cut, level: float) -> float:
-        """Return a precision that is too low with this probability at most."""
+        """Return an upper bound of the precision; it is too low with this probability at most."""
 
 
 class _Sides:
@@ -657,16 +676,6 @@ def _below(U: tuple[int, int], V: tuple[int, int], ratio: float) -> float:
 def _quantiles(a: int, b: int) -> Vector:
     """Return the quantiles of a beta at the nodes."""
     return np.asarray(betaincinv(a, b, ndtr(_NODES)))
-
-
-def _low(x: float, y: float, level: float) -> float:
-    """Return the lower bound of Clopper and Pearson on a share, of which x of x + y rows are."""
-    return float(betaincinv(x, y + 1, level)) if x else 0.0
-
-
-def _high(x: float, y: float, level: float) -> float:
-    """Return the upper one."""
-    return float(betaincinv(x + 1, y, 1.0 - level)) if y else 1.0
 
 
 def _quantile(n: int, share: float, level: float) -> int:

@@ -1,8 +1,8 @@
-"""What is taken where a user does not say: weak rankers, a power and penalties, chosen by cross-validation.
+"""Default weak rankers, power and penalties, chosen by cross-validation.
 
-`pnorm.sklearn.PNormPush` and the command share it. The constants follow from ``benchmarks/additive.py``, which compares
-kinds of weak rankers, powers, penalties and rules of choice on eight public sets; its columns are what the comments
-name.
+`pnorm.sklearn.PNormPush` and the command use this module. The constants follow from ``benchmarks/additive.py``, which
+compares kinds of weak rankers, powers, penalties and rules of choice on eight public data sets. Quoted names in the
+comments are columns of its output.
 """
 
 from __future__ import annotations
@@ -24,59 +24,60 @@ LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
 
 OFFERED = (BOTH, STEPS)
-"""Those among which to choose: smooth curves, and spikes. Four kinds and five powers, with five times the work, are no
-better: see "both, steps; p = 1, 4"."""
+"""The kinds that are compared: smooth curves, and step functions. Four kinds and five powers cost five times as much
+and are no better: see "both, steps; p = 1, 4"."""
 
 N_CUTS = 255
-"""Cuts of a column, at most, as many as fit a byte. The penalty, and not their number, keeps the score smooth."""
+"""Largest number of cuts of a column, as many as fit a byte. The penalty keeps the score smooth."""
 
 POWERS = (1.0, 4.0)
 """Powers: without the push, and with it."""
 
 L2 = 10.0 ** np.arange(0.0, -5.1, -0.5)
 L1 = 10.0 ** np.linspace(-0.4, -4.0, 11)
-"""Penalties, relative to p: log F_p grows with p, and so does what suits it. The best lie within, but for sets that are
-nearly separable."""
+"""Penalties divided by p, because log F_p and the best penalty grow with p. The best penalty lies inside this range,
+except for nearly separable data."""
 
 LEAST = 1e-5
-"""l2 beside l1, relative to p: small enough to leave the steps to l1, large enough for a quick proof of the minimum."""
+"""l2 beside l1, divided by p: small enough to leave the steps to l1, and large enough for a fast certificate."""
 
 PENALTY = "shapes"
-"""What the penalties are of: one number for columns of any number of cuts."""
+"""The kind of penalty: one weight serves columns of any number of cuts."""
 
 METRIC, SECOND_METRIC = "partial_auc", "average_precision"
-"""The top says what cannot be told from the best, and the whole list chooses among that. Each alone is worse somewhere:
-see the rows "by pAUC" and "by AP"."""
+"""The first measure selects all candidates near the best, and the second chooses among them. Each alone is worse on
+some data: see the rows "by pAUC" and "by AP"."""
 
 FOLDS = 5
-"""As many as the benchmark has."""
+"""Number of folds, as in the benchmark."""
 
 CHOOSING, TOL = 1e-3, 1e-6
-"""Nats to which minimisers are certified: those that are compared, far below what a choice could tell, and the last."""
+"""Tolerances of minimisers in nats: of those that are compared, and of the final one."""
 
 MOST = 2**14
-"""Rows of either side to choose by. log F_p does not depend on the ratio of the sides but by a constant."""
+"""Largest number of rows of either side for the choice. The ratio of the sides changes log F_p only by a constant."""
 
 WIDE = 65, 8
-"""Columns from which on, and rows for each column below which, a table is wide. A line with few cuts and strong
-penalties are compared there: so few rows tell no more, and 300 rows of 300 columns took four minutes."""
+"""A table is wide if it has at least so many columns, and fewer rows than this for each column. For wide tables, only a
+line with few cuts and strong penalties are compared: so few rows support no more, and 300 rows of 300 columns took four
+minutes."""
 
 _CUTS_OF_WIDE, _RANKERS_OF_WIDE = 31, 2**14
-"""Cuts of a column of a wide table, and cuts of all its columns, at most."""
+"""Largest number of cuts of a column of a wide table, and of all its columns."""
 
 _ALONE, _ALONE_P, _ALONE_L2 = BOTH, 4.0, 0.1
-"""What is taken where a side has one row, of which none can be held out: a kind, p, and l2 relative to p."""
+"""Kind, p, and l2 divided by p, for a side of one row, of which none can be held out."""
 
 
 class Kind(NamedTuple):
-    """How weak rankers are made of the rows of both sides, and the penalty of which they have a path."""
+    """How weak rankers are made from the rows of both sides, and which penalty is compared along a path."""
 
     make: Callable[[Any, Any], Rankers]
     along: str
     anew: bool = False
-    """Whether to make them of the rows of each fold, as they may know the labels."""
+    """Whether to make them from the training rows of each fold, as they may depend on the labels."""
     strong: bool = False
-    """Whether to look at the stronger half of the penalties alone."""
+    """Whether to compare the stronger half of the penalties only."""
 
 
 def kinds(
@@ -84,8 +85,7 @@ def kinds(
 ) -> dict[str, Kind]:
     """Return the kinds of weak rankers that two matrices allow.
 
-    Constant columns cannot be cut. `linear` says whether there must be a line beside the cuts, or must not be; None
-    leaves that open.
+    Constant columns cannot be cut. `linear` is whether the cuts have a line beside them; None compares both.
     """
     of_columns = {"names": names, "monotone": monotone}
     size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.width(pos, "pos")
@@ -107,7 +107,7 @@ def kinds(
 
 
 def kinds_of_table(size: Size, *, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:
-    """Return the kinds of weak rankers of a table of mixed columns; what else is given goes to `rankers.from_table`."""
+    """Return the kinds of weak rankers of a table of mixed columns; `of_table` are options of `rankers.from_table`."""
     of_table["n_cuts"] = cuts_of(size, of_table.get("n_cuts", N_CUTS))
     cuts = partial(rankers.from_table, **of_table)
     found = {BOTH: Kind(partial(cuts, linear=True), "l2"), STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
@@ -115,26 +115,26 @@ def kinds_of_table(size: Size, *, linear: bool | None = None, **of_table: Any) -
 
 
 def kinds_of(table: Table, size: Size, linear: bool | None = None) -> dict[str, Kind]:
-    """Return the kinds of weak rankers of a table, of which those with lines are made already, from all rows."""
+    """Return the kinds of weak rankers of a table, for which those with lines were already made from all rows."""
     cuts = table.without_lines()
     found = {BOTH: Kind(lambda *_: table, "l2"), STEPS: Kind(lambda *_: cuts, "l1"), CUTS: Kind(lambda *_: cuts, "l2")}
     return {name: found[name]._replace(strong=is_wide(size)) for name in _offered(linear, size)}
 
 
 def is_wide(size: Size) -> bool:
-    """Return whether a table has many columns, and few rows for each."""
+    """Return whether a table has many columns and few rows for each column."""
     n_rows, n_columns = size
     least, of_each = WIDE
     return n_columns >= least and n_rows < of_each * n_columns
 
 
 def cuts_of(size: Size, n_cuts: int = N_CUTS) -> int:
-    """Return how many cuts a column has, `n_cuts` at most."""
+    """Return the number of cuts of a column, at most `n_cuts`."""
     return max(1, min(n_cuts, _CUTS_OF_WIDE, _RANKERS_OF_WIDE // size[1])) if is_wide(size) else n_cuts
 
 
 def _offered(linear: bool | None, size: Size) -> tuple[str, ...]:
-    """Return the kinds that are compared, as there must be a line, must not be, or may be."""
+    """Return the kinds that are compared, given whether there is a line."""
     if is_wide(size):
         return (CUTS,) if linear is False else (BOTH,)
     return OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
@@ -146,7 +146,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What to minimise: what was given, and what was chosen beside it."""
+    """The parameters of the final minimiser, given or chosen."""
 
     rankers: Rankers
     kind: str
@@ -154,13 +154,13 @@ class Chosen:
     l1: float
     l2: float
     cross_validation: CrossValidation | None
-    """None where nothing was open, or no row can be held out."""
+    """None if nothing had to be chosen, or no row can be held out."""
     alone: bool = False
-    """Whether something was open, and a side has one row."""
+    """Whether something had to be chosen and a side has one row."""
 
     @property
     def told(self) -> str:
-        """What is minimised, in words."""
+        """A description of what is minimised."""
         penalties = [f"{name} = {value:.4g}" for name, value in (("l1", self.l1), ("l2", self.l2)) if value]
         return ", ".join([self.kind or "the weak rankers", f"p = {self.p:g}", *penalties])
 
@@ -180,13 +180,13 @@ def choose(
     sizes: Size | None = None,
     **how: Any,
 ) -> Chosen:
-    """Choose what is None, and the kind if there are several, by minimisers of rows of positive weight.
+    """Choose the parameters that are None, and the kind if there are several, by cross-validation of minimisers.
 
-    `folds` is their number, or the fold of each row of either side. A side with fewer rows makes the number smaller. Of
-    many rows some are drawn. Cuts are placed by all that are drawn, held out or not, as they owe nothing to the labels.
-    Penalties that some of the rows have chosen are divided for all of them: see "a third chooses, penalties / 3".
-    `sizes` is how many rows either side has in all, if those given were drawn from more. `how` goes to
-    `cross_validate`.
+    All rows have positive weight. `folds` is the number of folds, or the fold of each row of either side. The number is
+    reduced to the number of rows of a side. If there are many rows, a sample is drawn. Cuts are placed by the whole
+    sample, including held-out rows, as they do not depend on the labels. Penalties that a sample has chosen are divided
+    for all rows: see "a third chooses, penalties / 3". `sizes` are the numbers of rows of both sides if the given rows
+    are themselves a sample. `how` are options of `cross_validate`.
     """
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
@@ -236,7 +236,7 @@ def choose(
 def _paths(
     along: str, l1: float | None, l2: float | None, strong: bool = False
 ) -> tuple[Callable[[float], Any], Callable[[float], Any]]:
-    """Return both penalties as functions of p: those given, or a path along one of them."""
+    """Return both penalties as functions of p: the given ones, or a path along one of them."""
     n = L2.size // 2 + 1 if strong else L2.size
     if along == "l1":
         return lambda p: p * L1[:n], lambda p: p * LEAST
@@ -246,7 +246,7 @@ def _paths(
 
 
 def _drawn(rng: np.random.Generator, X: Any, *of_rows: Any) -> tuple[Any, ...]:
-    """Return rows and what belongs to them, or some of them at random."""
+    """Return rows with their weights and folds, or a random sample of them."""
     n = _checks.n_rows(X, "X")
     if n <= MOST:
         return X, *of_rows

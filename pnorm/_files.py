@@ -1,8 +1,7 @@
-"""Models in files: JSON that holds numbers and names, and no code.
+"""Models in files: JSON with numbers and names, and without code.
 
-A file is written beside the one that it replaces and takes its place only when it is complete and on
-the disk, so that there is always a complete one. A file is checked field by field when it is read: a
-field that this version does not know is refused, not skipped.
+A new file is first written under a temporary name. It replaces the earlier file when it is complete and on the disk, so
+that there is a complete file at any time. Every field of a file is checked when it is read. Unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -47,24 +46,39 @@ once."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoringFunction:
-    r"""A scoring function :math:`f = \sum_j \lambda_j h_j` that `load` has read from a file.
+    r"""A scoring function :math:`f = \sum_j \lambda_j h_j` that `load` returned.
 
     Attributes
     ----------
     lam : ndarray, shape (n,)
-        The coefficients, to be read only.
+        The coefficients, a read-only array.
     H : Rankers
-        The weak rankers. Where ``H=None`` was saved, the columns, by position.
+        The weak rankers. If ``H=None`` was saved, they are the columns, by position.
     p : float or None
-        The power that it was trained with; None where that was not said.
+        The power of the training; None if it was not saved.
     metadata : dict
-        What was saved with it.
+        The metadata that were saved.
     version : str
         The version of pnorm that wrote the file.
     intercept : float or None
-        b of `pnorm.probability`; None where that was not said.
+        b of `pnorm.probability`; None if it was not saved.
     cutoff : Cutoff or None
-        The cut-off of the list, and what it promises; None where none was saved.
+        The cut-off of the list and its promise; None if none was saved.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> cut = pnorm.cutoff(data.pos @ lam, data.neg @ lam, budget=100)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
+    >>> pnorm.save(path, lam, p=4, intercept=trace.intercept, cutoff=cut)
+    >>> model = pnorm.load(path)
+    >>> model.score(data.X[:2]).round(3), model.probability(data.X[:2]).round(3)
+    (array([0.605, 0.523]), array([0.6, 0.5]))
+    >>> model.predict(data.X[:2])
+    array([False, False])
     """
 
     lam: Vector
@@ -83,8 +97,7 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------
@@ -106,8 +119,7 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------
@@ -120,19 +132,18 @@ class ScoringFunction:
             If X does not fit the weak rankers, or the model was saved without `p` or `intercept`.
         """
         if self.p is None:
-            raise ValueError("the model says no p, and probabilities need it: save it with p and intercept")
+            raise ValueError("the model was saved without p, which probabilities need; save it with p and intercept")
         return probability(X, self.H, self.lam, self.p, self.intercept, n_threads=n_threads)
 
     def predict(self, X: Any, n_threads: int | None = None) -> NDArray[np.bool_]:
-        """Say which rows to take, by the cut-off that was saved with the model.
+        """Return which rows to take, by the cut-off that was saved with the model.
 
         Parameters
         ----------
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.score`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
         Returns
         -------
@@ -147,7 +158,7 @@ class ScoringFunction:
         Warns
         -----
         UserWarning
-            If no cut-off keeps what was asked for. No row is taken then.
+            If no cut-off meets the requirement. Then no row is taken.
         """
         if self.cutoff is None:
             raise ValueError(
@@ -190,47 +201,47 @@ def save(
     Parameters
     ----------
     path : str or path-like
-        The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
-        it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
-        file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
+        The file. An existing file is replaced in one step at the end. If an error occurs before, it is unchanged, and
+        no other file remains. If the process is killed or the machine fails, either the old or the new file is there
+        and complete. A hidden file ``.pnorm-*.tmp`` may then remain beside it and can be deleted.
     lam : array_like, shape (n,)
-        Coefficients, one per weak ranker. Or a fitted estimator of `pnorm.sklearn`, which has weak rankers, power,
-        intercept and cut-off of its own: only `metadata` goes with it.
+        Coefficients, one per weak ranker. Or a fitted estimator of `pnorm.sklearn`; weak rankers, power, intercept and
+        cut-off are then taken from it, and only `metadata` can be passed beside it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
-        ``columns(n)`` of `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns,
-        train with ``columns(frame)``.
+        ``columns(n)`` of `pnorm.rankers`, which identifies columns by position. To keep the names of a frame's columns
+        in the model, train with ``columns(frame)``.
     p : float, optional
         The power, for the record; scores do not depend on it.
     metadata : dict, optional
-        Whatever else is worth knowing, in strings, numbers, true and false, None, lists and dictionaries of
-        these. Tuples come back as lists.
+        Further information: strings, numbers, True, False, None, and lists and dictionaries of these. Tuples are
+        loaded as lists.
     intercept : float, optional
-        b, the `intercept` of the trace, or of `pnorm.intercept`. With it and p the loaded model has ``probability``.
+        b, the `intercept` of the trace, or of `pnorm.intercept`. ``probability`` of the loaded model needs it and p.
     cutoff : Cutoff, optional
-        What `pnorm.cutoff` has returned. With it the loaded model has ``predict``.
+        The result of `pnorm.cutoff`. ``predict`` of the loaded model needs it.
 
     Raises
     ------
     TypeError
-        If functions are among the weak rankers, which no file of numbers can hold, `metadata` has something that JSON
-        has not, or `cutoff` is no `Cutoff`.
+        If some weak rankers are functions, which cannot be stored in a file, `metadata` contains a type that JSON does
+        not have, or `cutoff` is not a `Cutoff`.
     ValueError
-        If something is passed that an estimator brings, `lam` is not one finite number per weak ranker, or `p` is
-        below 1.
+        If an argument is passed that is taken from an estimator, `lam` is not one finite number per weak ranker, or `p`
+        is below 1.
     OSError
         If the file cannot be written.
 
     See Also
     --------
-    load : Read it again.
+    load : Read the file.
 
     Notes
     -----
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
-    package), ``p``, ``intercept`` and ``cutoff`` (the dictionary of `Cutoff.to_dict`) if there are some, ``metadata``,
-    ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with as many digits as tell them from
-    all others, so that they come back bit for bit.
+    package), ``p``, ``intercept`` and ``cutoff`` (the dictionary of `Cutoff.to_dict`) if they were given, ``metadata``,
+    ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
+    bit.
 
     Examples
     --------
@@ -286,14 +297,14 @@ def save(
 
 
 def load(path: _Path) -> ScoringFunction:
-    """Read a scoring function that `save` has written.
+    """Read a scoring function that `save` wrote.
 
     Parameters
     ----------
     path : str or path-like
-        The file. It need not be trusted: it is JSON, nothing in it is run, and all of it is checked. (A pickle is code:
-        load one only from those whom you would let run a program.) Reading takes at most 50 times the memory of the
-        file.
+        The file. It need not come from a trusted source: it is JSON, no code in it is run, and every field is checked.
+        (A pickle contains code. Load pickles from trusted sources only.) Reading takes at most 50 times the memory of
+        the file.
 
     Returns
     -------
@@ -304,7 +315,7 @@ def load(path: _Path) -> ScoringFunction:
     Raises
     ------
     ValueError
-        If the file is no model, is damaged, or is of a version that this one does not know.
+        If the file is not a model, is damaged, or has a version that this version of pnorm cannot read.
     OSError
         If it cannot be read.
 

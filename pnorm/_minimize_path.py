@@ -1,4 +1,4 @@
-"""The minimisers along a path of penalties or of powers p, each from the one before."""
+"""Minimisers along a path of penalties or of powers p."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns, few_of
+from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
@@ -37,7 +38,7 @@ class MinimizerPath:
     Attributes
     ----------
     along : str
-        What changes from point to point: ``"l2"``, ``"l1"`` or ``"p"``.
+        What changes along the path: ``"l2"``, ``"l1"`` or ``"p"``.
     p : ndarray, shape (m,)
         The power of each point.
     l1, l2 : ndarray, shape (m,)
@@ -45,9 +46,21 @@ class MinimizerPath:
     lam : ndarray, shape (m, n)
         The minimisers, as `minimize` returns them.
     traces : tuple of Trace
-        How each was reached from the one before.
+        The record of each run.
     names : tuple of str
         The weak rankers.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> path = pnorm.minimize_path(data.pos, data.neg, p=4, l2=[10, 1, 0.1])
+    >>> path.l2, path.lam.shape
+    (array([10. ,  1. ,  0.1]), (3, 9))
+    >>> path.log_objective.round(4), bool((path.gap < 1e-8).all())
+    (array([31.3713, 31.2693, 31.2634]), True)
+    >>> path.status, path.n_iter
+    (('converged', 'converged', 'converged'), array([2, 3, 2]))
     """
 
     along: str
@@ -107,6 +120,10 @@ def minimize_path(
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
     signs: Any = None,
@@ -128,33 +145,39 @@ def minimize_path(
     method: str | None = None,
     n_threads: int | None = None,
 ) -> MinimizerPath:
-    r"""Minimise the objective for many penalties, or for many p, each from the minimiser before.
+    r"""Minimise the objective for many penalties, or for many p.
 
-    The points are those of `minimize`,
+    The points of the path are those of `minimize`,
 
     .. math:: \lambda(p, l1, l2) = \arg\min_\lambda \;
               \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2,
 
-    to the same tolerance and each with a certificate of its own. From one point to the next they
-    change little, so that a few Newton steps lead there, and the outputs are read once for all.
+    to the same tolerance, each with its own certificate. Every point starts from the minimiser before it, so that a few
+    Newton steps are enough. The outputs of the weak rankers are computed once.
 
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows, as in `train`.
+        The positive rows, or all rows if `y` is given. As in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `train`.
     p : float or sequence of float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
-        p, with one `l1` and one `l2`.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. A sequence makes a path
+        along p, with one `l1` and one `l2`.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. All rows are then in the first argument. As in `train`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `train`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. As in `train`.
     l1 : float or sequence of float
-        Weight of the penalty ``l1 |lam|_1``, zero or more. Several for a path along l1, with one p and one `l2`. From
-        p times the largest edge at zero on, all coefficients are zero.
+        Weight of the penalty ``l1 |lam|_1``, zero or more. A sequence makes a path along l1, with one p and one `l2`.
+        All coefficients are zero if l1 is at least p times the largest edge at zero.
     l2 : float or sequence of float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several for a path along l2, with one p and
-        one `l1`. None takes 25 of them (see Notes), and 0 if p or `l1` is the path.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. A sequence makes a path along l2, with one p
+        and one `l1`. None uses 25 penalties (see Notes), or 0 if p or `l1` is the path.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
     penalty : {"coefficients", "shapes"}
@@ -162,9 +185,9 @@ def minimize_path(
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `minimize`.
     tol, max_iter : float, int
-        For every point, as in `minimize`.
+        Tolerance and largest number of steps for every point, as in `minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`.
+        The end of the list that is to be most accurate. As in `train`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -172,19 +195,20 @@ def minimize_path(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. As in `train`.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. As in `train`.
+        Grades: in each pair, the positive has the higher grade. As in `train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `train`.
     method : {None, "newton", "lbfgs"}
         How each point is found, as in `minimize`.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `train`.
 
     Returns
     -------
     MinimizerPath
         `lam` (m, n), with `l2`, `p`, `log_objective`, `gap` and `status` of every point and the `traces`, in the order
-        in which the penalties or powers were given. It prints as a table.
+        of the given penalties or powers. It prints as a table; the column ``|lam|`` is the Euclidean norm of the
+        coefficients.
 
     Raises
     ------
@@ -193,21 +217,20 @@ def minimize_path(
 
     See Also
     --------
-    minimize : One point, and what its status means.
-    cross_validate : Chooses a penalty, or a number of rounds, by rows held out.
+    minimize : One point, and the meaning of its status.
+    cross_validate : Chooses a penalty, or a number of rounds, by held-out rows.
 
     Notes
     -----
-    Whatever the order in which they were given, penalties are visited from the largest to the smallest and
-    powers from the smallest to the largest, as coefficients grow in this way. On separable data with a penalty they
-    are about in proportion to p / l2, and so are the starts.
+    Penalties are visited from the largest to the smallest, and powers from the smallest to the largest, because
+    coefficients grow in this direction. On separable data with a penalty, coefficients are approximately proportional
+    to p / l2, and the starting points are scaled accordingly.
 
-    The default penalties are 25 in equal ratios over six powers of ten. They begin where next to nothing can be
-    learned, at the squared norm of the gradient of log F_p at zero: with that penalty no coefficients are better than
-    zeros by more than half a nat. As the penalty is the same for all coefficients, bring the columns to one scale
-    first.
+    The default penalties are 25 values in equal ratios over six powers of ten. The largest is the squared norm of the
+    gradient of log F_p at zero. With this penalty, no coefficients are better than zero by more than half a nat. The
+    penalty is the same for all coefficients, so bring the columns to one scale first.
 
-    Without a penalty, ``l2=0``, there may be no minimiser (see `minimize`); the status of the point says so.
+    Without a penalty, ``l2=0``, there may be no minimiser (see `minimize`); `status` then contains the reason.
 
     Examples
     --------
@@ -227,15 +250,32 @@ def minimize_path(
     """
     asked = asked_of(p, l1, l2, penalty, tol, max_iter, method, push)
     makes = [objective_of(power, price, loss, smoothing) for power in asked.p]
-    pos, neg, rankers = rankers_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        pos_grade=pos_grade,
+        neg_grade=neg_grade,
+    )
+    with rows.named():
+        pos, neg, rankers = rankers_of(rows.pos, rows.neg, rows.H)
     wanted = _checks.signs(signs, rankers.names, rankers.signs)
     few = few_of(max_columns, rankers)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    counted = counted_of(pos, neg, *of_rows, push=push, group_weight=group_weight)
+    with rows.named():
+        counted = counted_of(pos, neg, *rows.of_rows, push=push, group_weight=group_weight)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
+        with rows.named():
+            tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
         counted = counted.seen_by(push)
         objectives = objectives_of(makes, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
@@ -244,7 +284,7 @@ def minimize_path(
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The path that is asked for, checked."""
+    """The checked arguments of a path."""
 
     along: str
     p: list[float]
@@ -306,5 +346,5 @@ def largest_penalty(problem: Problem) -> float:
 def _default(largest: float) -> list[float]:
     """Return falling penalties; with the largest, coefficients of zero are about as good as any."""
     if largest == 0.0:
-        raise ValueError("no weak ranker has an edge at zero, so that zero is the minimiser for every penalty: pass l2")
+        raise ValueError("no weak ranker has an edge at zero, so zero is the minimiser for every penalty. Pass l2")
     return list(largest * np.logspace(0.0, -_DECADES, _POINTS))

@@ -1,4 +1,4 @@
-"""Names of modules in pickles of earlier versions, which had all modules in one folder."""
+"""Earlier names of modules, which pickles of earlier versions contain."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MOVED = {
 
 
 class _Moved(ModuleType):
-    """A module by its earlier name; the present one is imported when a pickle asks for something in it."""
+    """A module under its earlier name; the current module is imported on first access."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(_MOVED[self.__name__]), name)
 
 
 def let_load() -> None:
-    """Let pickles load that name a class by a module that has moved."""
+    """Register the earlier names of modules, so that old pickles can be loaded."""
     for earlier in _MOVED:
         sys.modules[earlier] = _Moved(earlier)

@@ -23,43 +23,43 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     Parameters
     ----------
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        The rows. With weak rankers of a table, a frame, a dictionary of columns or a list of dictionaries as well.
-        Or what is read batch by batch: a path, a folder, a list of paths, a dataset of pyarrow or a lazy frame of
-        polars; or a side of the coded rows that `code_rows` gives.
+        The rows. Weak rankers of a table also accept a frame, a dictionary of columns or a list of dictionaries. A
+        path, a folder, a list of paths, a dataset of pyarrow or a lazy frame of polars is read in batches. A side of
+        the coded rows of `code_rows` is accepted as well.
     H : None, sequence of callables, or Rankers
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one thread is
+        used. The result is the same to the last bit for any number of threads.
 
     Returns
     -------
     ndarray, shape (N,)
-        The scores: only their order, and differences, mean anything.
+        The scores. Only their order and their differences have a meaning.
 
     Raises
     ------
     ValueError, TypeError
         If X does not fit the rankers, or `lam` is not one finite number per ranker.
     OverflowError
-        If a score, or a part of its sum, is more than a double holds.
+        If a score, or a part of its sum, is too large for a double.
 
     Warns
     -----
     UnknownLevelWarning
-        If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column is
-        one, that is a ValueError.
+        If values of a column are not among the levels of `pnorm.rankers.categories`. If none of 20 or more values is, a
+        ValueError is raised instead.
 
     Notes
     -----
-    Only weak rankers with coefficients other than zero count, and only the columns that they read: all others may hold
-    anything, missing values and text included. Weak rankers made from a frame find these columns by their names, and a
-    frame may lack the others; an array needs all of its columns in their places.
+    Only weak rankers with nonzero coefficients are evaluated. Columns that these do not read may contain anything,
+    including missing values and text. Weak rankers made from a frame find their columns by name, and a frame may lack
+    the other columns. An array needs all of its columns in their places.
 
-    The cost is one pass over these columns where they lie, and memory beyond the scores is that of a block of rows;
-    lists, and columns of frames that are no array of floats, are converted first, once.
+    The cost is one pass over the columns that are read, without a copy. Memory beyond the scores is that of a block of
+    rows. Lists, and columns of frames that are not arrays of floats, are converted first.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     try:
         batches = batches_of(X)
     except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"X is a path, or what gives rows in batches, and cannot be read: {error}") from error
+        raise ValueError(f"X is a path or another source of rows in batches, and cannot be read: {error}") from error
     parts, unknown = [np.empty(0)], list[Seen]()
     for batch in batches:
         with _checks.located(f"in the rows of {batches.told} from {batch.place(0)} on"):
@@ -144,7 +144,7 @@ def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, 
     intercept : float
         b, the `intercept` of the trace, or of `pnorm.intercept`.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
@@ -156,12 +156,12 @@ def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, 
     ValueError, TypeError
         If X does not fit the rankers, `lam` is not one finite number per ranker, or there is no intercept.
     OverflowError
-        If a score, or a part of its sum, is more than a double holds.
+        If a score, or a part of its sum, is too large for a double.
 
     Warns
     -----
     UnknownLevelWarning
-        If values are no levels that `pnorm.rankers.categories` knows. As in `score`.
+        If values of a column are not among the levels of `pnorm.rankers.categories`. As in `score`.
 
     See Also
     --------
@@ -169,9 +169,9 @@ def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, 
 
     Notes
     -----
-    They estimate the probability among rows drawn like those of training, with its shares of both classes and its case
-    weights. They are right in the limit of many rows where the log odds are linear in the weak rankers, and `lam`
-    is the minimiser. Stopped early, with a penalty, on separable data, or at large p they may be far off: the page
+    The probabilities refer to rows drawn like those of training, with the same shares of both classes and the same case
+    weights. They are correct in the limit of many rows if the log odds are linear in the weak rankers and `lam` is the
+    minimiser. After early stopping, with a penalty, on separable data, or at large p, they may be far off. The page
     "Probabilities" shows how far, and how to recalibrate.
 
     References
@@ -202,7 +202,7 @@ def sigmoid(f: Vector, p: float, b: float) -> Vector:
 def intercept(
     f_pos: Any, f_neg: Any, p: float, *, push: str = "top", pos_weight: Any = None, neg_weight: Any = None
 ) -> float:
-    r"""Find the intercept that makes probabilities of scores.
+    r"""Compute the intercept that turns scores into probabilities.
 
     .. math:: b = \frac{1}{p + 1} \Bigl(\log \sum_i c_i e^{-f_i} - \log \sum_k \tilde c_k e^{p \tilde f_k}\Bigr),
 
@@ -218,8 +218,8 @@ def intercept(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`: at the bottom, positives pay, and b is minus that of the
-        scores -f with the sides exchanged.
+        The end of the list that is to be most accurate. As in `train`. With ``"bottom"``, positives pay, and b is minus
+        the intercept of the scores -f with the sides exchanged.
     pos_weight : array_like, shape (I,), optional
         Case weights, zero or more. A row of weight w counts as w copies.
     neg_weight : array_like, shape (K,), optional
@@ -228,7 +228,7 @@ def intercept(
     Returns
     -------
     float
-        b, in the units of the scores.
+        The intercept b, in the units of the scores.
 
     Raises
     ------
@@ -238,14 +238,14 @@ def intercept(
 
     See Also
     --------
-    probability : What it is for.
-    Trace : Its `intercept` is this of the rows of training.
+    probability : Probabilities with this intercept.
+    Trace : Its `intercept` is that of the rows of training.
 
     Notes
     -----
-    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` stays. With
-    query groups or grades a push learns differences within each group alone. Each group has a level of its own, so no
-    intercept makes probabilities of these scores.
+    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` does not change.
+    With query groups or grades, only differences within each group are learned. Every group has its own level, so no
+    intercept turns these scores into probabilities.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The split of labelled rows into positives and negatives."""
+"""Splitting of rows with labels into positives and negatives."""
 
 from __future__ import annotations
 
@@ -17,39 +17,46 @@ _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 """Labels that are positive or negative without further information."""
 
 
-def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
-    """Take rows apart by their labels: the form in which `train` wants them.
+def split(X: Any, y: Any, *more: Any, positive: Any = None, pos_label: Any = None) -> tuple[Any, ...]:
+    """Split rows, or scores, by their labels into positives and negatives.
 
     Parameters
     ----------
     X : array, data frame, sparse matrix, dictionary of columns or sequence, with N rows
-        The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, a dictionary of columns, or a list of anything.
+        The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, a dictionary of columns, or a list of anything. A vector
+        of scores is accepted as well.
     y : sequence of N labels, or str
-        Numbers, strings or booleans, in a list, an array, or a column of a frame; or the name of a column of X that
-        holds them, which is then no part of the rows. X is then a frame, a dictionary of columns, or a list of
-        dictionaries, one for each row.
+        Numbers, strings or booleans, in a list, an array, or a column of a frame. Or the name of the column of X that
+        holds the labels; the column is then left out of the rows. X is in this case a frame, a dictionary of columns,
+        or a list of dictionaries, one for each row.
     *more : sequences of length N, or None
-        Whatever else there is of every row, such as weights and groups; None is passed on.
+        Other values of each row, such as weights and groups. None is returned as (None, None).
     positive : label, optional
-        The label of positive rows; all others are negative. May be left out if the labels are plain opposites: 1 (or
-        "1"), true, yes, y, t, positive or pos, in capitals or not, and 0, -1, false, no, n, f, negative or neg.
+        Another name for `pos_label`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. Leave it out if the labels are plain opposites: 1 (or
+        "1"), true, yes, y, t, positive or pos, and 0, -1, false, no, n, f, negative or neg. Capitals make no
+        difference.
 
     Returns
     -------
     pos, neg
-        The rows of X with either kind of label, in the order in which they came, in the form in which X came:
-        an array gives arrays, a frame gives frames with the same columns, a list gives lists, a dictionary of columns
-        gives dictionaries.
+        The positive and the negative rows of X, in their order in X and in the form of X: an array gives arrays, a
+        frame gives frames with the same columns, a list gives lists, a dictionary of columns gives dictionaries.
     (more_pos, more_neg), ...
-        The same for each of `more`. With some of them, the rows of X are a pair as well.
+        The same for each of `more`. If there are any, the rows of X are returned as a pair as well.
 
     Raises
     ------
     ValueError
-        If lengths differ, a label is missing, there is only one kind of rows, or `positive` has to be said or is no
-        label of any row; if pandas indices differ, which would join the wrong rows.
+        If lengths differ, a label is missing, all rows are of one kind, `pos_label` is needed and missing, no row has
+        the label `pos_label`, or the indices of pandas objects differ, which would join the wrong rows.
     TypeError
-        If something is not a sequence of rows, or a label is not a number, a string or a boolean.
+        If an argument is not a sequence of rows, or a label is not a number, a string or a boolean.
+
+    See Also
+    --------
+    train : Accepts rows with labels as well: ``pnorm.train(X, y=y)``.
 
     Examples
     --------
@@ -61,28 +68,35 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     >>> pnorm.split(X, ["yes", "no", "Yes"])
     ([[31.0, 5.0], [27.0, 2.0]], [[44.0, 0.0]])
 
-    A dictionary of columns, one of which has the labels:
+    A dictionary of columns, one of which holds the labels:
 
     >>> pnorm.split({"age": [31, 44, 27], "town": ["Ulm", "Bonn", "Ulm"], "good": ["yes", "no", "yes"]}, "good")
     ({'age': [31, 27], 'town': ['Ulm', 'Ulm']}, {'age': [44], 'town': ['Bonn']})
 
-    With weights, and labels that do not speak for themselves:
+    Weights, and labels of which one has to be named as the positive one:
 
-    >>> (pos, neg), (pos_weight, neg_weight) = pnorm.split(X, ["won", "lost", "open"], [1.0, 2.0, 0.5], positive="won")
+    >>> (pos, neg), (pos_weight, neg_weight) = pnorm.split(X, ["won", "lost", "open"], [1.0, 2.0, 0.5], pos_label="won")
     >>> pos, pos_weight, neg_weight
     ([[31.0, 5.0]], [1.0], [2.0, 0.5])
     >>> lam, trace = pnorm.train(pos, neg, pos_weight=pos_weight, neg_weight=neg_weight, t_max=1)
+
+    Scores, for the functions of `pnorm.metrics`:
+
+    >>> f_pos, f_neg = pnorm.split([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0])
+    >>> pnorm.metrics.positives_at_top(f_pos, f_neg)
+    2
     """
+    positive = one_label(positive, pos_label)
     if isinstance(y, str):
-        X, y = _without(X, y)
-    size = _columns(X) if _checks.is_columns(X) else _rows(X, "X")
+        X, y = without_column(X, y)
+    size = count_rows(X)
     keep = positives(X, y, size, positive)
     names = [f"argument {k} after y" for k in range(1, len(more) + 1)]
     for name, values in zip(names, more, strict=True):
         if values is not None:
             if _rows(values, name) != size:
                 raise ValueError(f"{name} must hold one value per row, {size}; got {_rows(values, name)}")
-            _aligned(X, values, name)
+            aligned(X, values, name)
     sides = np.flatnonzero(keep), np.flatnonzero(~keep)
     pairs = [
         tuple(None if values is None else _checks.rows(values, places) for places in sides) for values in (X, *more)
@@ -90,11 +104,23 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     return tuple(pairs) if more else pairs[0]
 
 
+def one_label(positive: Any, pos_label: Any) -> Any:
+    """Return the positive label, which has two names."""
+    if positive is not None and pos_label is not None:
+        raise ValueError("positive and pos_label are both given, and are two names of one argument; leave positive out")
+    return positive if pos_label is None else pos_label
+
+
 def positives(X: Any, y: Any, size: int, positive: Any = None, name: str = "y") -> NDArray[np.bool_]:
     """Return which of so many rows are positive by their labels."""
     codes, known = _checks.labels(y, name, size)
-    _aligned(X, y, name)
+    aligned(X, y, name)
     return np.isin(codes, _positives(known, positive, name))
+
+
+def count_rows(X: Any) -> int:
+    """Return the number of rows of X, in any form; refuse what is no rows."""
+    return _columns(X) if _checks.is_columns(X) else _rows(X, "X")
 
 
 def _rows(X: Any, name: str) -> int:
@@ -121,13 +147,14 @@ def _columns(X: Any) -> int:
     return size
 
 
-def _without(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a table without one of its columns, and that column."""
+def without_column(X: Any, name: str, role: str = "y") -> tuple[Any, Any]:
+    """Return a table without one of its columns, and that column, which is the argument `role`."""
     records = _checks.from_records(X, "X")
     names = tuple(records) if _checks.is_columns(records) else _checks.column_names(X) or ()
     if name not in names:
         have = f"X has {first(names, 8)}" if names else "X has no names"
-        raise ValueError(f"y = {_checks.shown(name)} is no column of X, and labels are one for each row: {have}")
+        what = "labels are one for each row" if role == "y" else "a vector has one value for each row"
+        raise ValueError(f"{role} = {_checks.shown(name)} is no column of X, and {what}: {have}")
     if _checks.is_columns(X):
         return {key: column for key, column in X.items() if key != name}, X[name]
     if _checks.is_columns(records):
@@ -139,7 +166,7 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
     return X.drop(name), X[name]
 
 
-def _aligned(X: Any, values: Any, name: str) -> None:
+def aligned(X: Any, values: Any, name: str) -> None:
     """Refuse a pandas object whose index differs from that of another, as rows are matched by position."""
     if hasattr(X, "iloc") and hasattr(values, "iloc") and not X.index.equals(values.index):
         raise ValueError(
@@ -156,7 +183,7 @@ def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
     if positive is None:
         plain = plainly_positive(known)
         if not plain:
-            raise ValueError(f"say which label of {name} is positive with positive=...; the labels are {few}")
+            raise ValueError(f"say which label of {name} is positive with pos_label=...; the labels are {few}")
         return [k for k, label in enumerate(known) if label in plain]
     try:
         return [known.index(positive)]

@@ -1,9 +1,8 @@
-"""Passes over rows in fixed blocks, and the threads that share them.
+"""Passes over rows in fixed blocks, and the threads that run them.
 
-A round needs sums over the rows, and logs of sums of exponentials, which merge exactly. A pass is a
-list of tasks, one for each block of rows, and a function that makes one answer of theirs, in the order of
-the blocks. The blocks depend on the number of rows alone, so that the bits are the same for any number of
-threads.
+A round needs sums over the rows, and logarithms of sums of exponentials, which can be merged exactly. A pass is a list
+of tasks, one for each block of rows, and a function that merges their results in the order of the blocks. The blocks
+depend only on the number of rows, so the result has the same bits for any number of threads.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 ROWS = 2**15
-"""Rows of a block, at least: 256 kB of weights, a quarter of a second cache."""
+"""Smallest number of rows of a block: 256 kB of weights, a quarter of a second-level cache."""
 
 _BLOCKS = 64
-"""Blocks of one side, at most: the most threads that can share a pass."""
+"""Largest number of blocks of one side, and so of threads that share a pass."""
 
 _FEW = 2 * ROWS
-"""Rows up to which a pass takes less time than waking a thread does."""
+"""Number of rows up to which a pass takes less time than waking a thread."""
 
 
 def slices(stop: int, size: int, start: int = 0) -> Iterator[slice]:
-    """Yield slices of one size, but for the last, from a start to a stop."""
+    """Yield slices of one size from a start to a stop; the last one may be smaller."""
     for place in range(start, stop, size):
         yield slice(place, min(place + size, stop))
 
 
 def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    """Yield items in lists of one size, but for the last."""
+    """Yield items in lists of one size; the last one may be smaller."""
     left = iter(items)
     while batch := list(islice(left, size)):
         yield batch
@@ -52,14 +51,14 @@ def block_size(n_rows: int, least: int = ROWS) -> int:
 
 @lru_cache(maxsize=64)
 def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
-    """Cut rows into blocks of one size, but for the last."""
+    """Divide rows into blocks of one size; the last one may be smaller."""
     return tuple(slices(n_rows, block_size(n_rows, least)))
 
 
 def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     """Return (top, sums) of all parts of the rows from those of each.
 
-    Sums are of terms times e^(x - top), with the part's largest x as top: minus infinity in a part without terms.
+    The sums are over terms times e^(x - top). top is the largest x of the part, or minus infinity without terms.
     """
     if len(parts) == 1:
         return parts[0]
@@ -72,27 +71,27 @@ def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
 
 
 class Pass(NamedTuple):
-    """A pass over rows that has not been run yet."""
+    """A pass over rows that is not run yet."""
 
     tasks: Sequence[Callable[[], Any]]
-    """Independent of each other; threads share them."""
+    """Independent tasks, which threads share."""
     finish: Callable[[list[Any]], Any]
-    """Make one answer of those of the tasks, in their order."""
+    """Merge the results of the tasks, given in their order."""
 
     def then(self, function: Callable[[Any], Any]) -> Pass:
-        """A pass with the function of this one's answer."""
+        """Return a pass whose result is a function of the result of this one."""
         return Pass(self.tasks, lambda answers: function(self.finish(answers)))
 
 
 def over_blocks(
     n_rows: int, work: Callable[[slice], Any], finish: Callable[[list[Any]], Any] = lambda _: None, min_rows: int = ROWS
 ) -> Pass:
-    """A pass whose tasks are `work` on each block of rows."""
+    """Return a pass whose tasks call `work` for each block of rows."""
     return Pass([partial(work, rows) for rows in blocks(n_rows, min_rows)], finish)
 
 
 def together(parts: Sequence[Any], finish: Callable[[list[Any]], Any] = list) -> Pass:
-    """One pass of several; what is no pass among them is an answer already."""
+    """Return one pass for several; parts that are not passes are results already."""
     tasks = [task for part in parts if isinstance(part, Pass) for task in part.tasks]
 
     def split(answers: list[Any]) -> Any:
@@ -105,12 +104,12 @@ def together(parts: Sequence[Any], finish: Callable[[list[Any]], Any] = list) ->
 
 
 def then(part: Any, function: Callable[[Any], Any]) -> Any:
-    """The function of an answer, or a pass that gives it."""
+    """Return the function of a result, or a pass that computes it."""
     return part.then(function) if isinstance(part, Pass) else function(part)
 
 
 def usable_cores() -> int:
-    """Cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -124,20 +123,20 @@ class Pool(Threads):
         super().__init__(1 if n_rows <= _FEW else n_threads or usable_cores())
 
     def __reduce__(self) -> tuple[Callable[[int], Pool], tuple[int]]:
-        """Threads do not travel: rows that arrive elsewhere are worked on by one."""
+        """Threads are not pickled: the copy in another process has one thread."""
         return Pool, (1,)
 
     def run(self, *parts: Any) -> list[Any]:
-        """Run passes at once and return their answers; what is no pass is an answer already."""
+        """Run passes together and return their results; parts that are not passes are results already."""
         if self.n_threads == 1:
             return [part.finish([task() for task in part.tasks]) if isinstance(part, Pass) else part for part in parts]
         whole = together(parts)
         return whole.finish(self.map(call, whole.tasks) if whole.tasks else [])  # type: ignore[no-any-return]
 
     def each(self, function: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
-        """Return [function(item) for item in items], of items that may fail: the first one's error comes out.
+        """Return [function(item) for item in items]. If some fail, the error of the first one is raised.
 
-        Items are whole problems, where a pass over the rows of one is shorter than it takes to wake a thread.
+        Each item is a whole problem, in which a pass over the rows is too short to be shared by threads.
         """
         if self.n_threads == 1:
             return [function(item) for item in items]
@@ -157,12 +156,12 @@ class Pool(Threads):
         return found
 
     def steps(self, n: int) -> Iterable[int]:
-        """Return range(n) for a long loop in an item of `each`: Ctrl-C ends it in other threads than the main one."""
+        """Return range(n) for a long loop in an item of `each`; Ctrl-C ends it in threads other than the main one."""
         return range(n) if current_thread() is main_thread() else _Steps(n, self)
 
 
 class _Steps:
-    """A range that ends when nobody waits for the result any more."""
+    """A range that ends early when the pool is interrupted."""
 
     def __init__(self, n: int, pool: Pool) -> None:
         self._n, self._pool = n, pool
@@ -178,4 +177,4 @@ class _Steps:
 
 
 SERIAL = Pool(1)
-"""The pool of those who ask for none."""
+"""The default pool, with one thread."""

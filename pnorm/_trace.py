@@ -1,4 +1,4 @@
-"""Traces of runs, and the recorders that collect them."""
+"""Records of runs, and the recorders that collect them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._checks.text import counted, install
 from pnorm._core._threads import as_raised
 
 _T = TypeVar("_T")
@@ -39,51 +40,76 @@ class Points:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Trace:
-    """The record of a run: one entry per round, and why it ended.
+    """The record of a run: one entry per round, and the reason why the run ended.
+
+    ``print(trace)`` prints a summary, and `to_frame` returns the rounds as a data frame.
 
     Attributes
     ----------
     ranker : ndarray of int, shape (T,)
-        j_t, index of the weak ranker that round t chose.
+        j_t, the index of the weak ranker that round t chose.
     step : ndarray, shape (T,)
-        alpha_t, what was added to its coefficient.
+        alpha_t, the step that was added to its coefficient.
     edge : ndarray, shape (T,)
-        Its normalised edge before the step, <u, h_j> on the positives minus <w, h_j> on the
-        negatives: in units of h, the rate at which log F_p / p falls along the ranker. For another
-        price or loss u and w are A and B of `pnorm.objectives.value_and_weights` over the sum of the absolute A.
+        Its normalised edge before the step, <u, h_j> on the positives minus <w, h_j> on the negatives. This is the rate
+        at which log F_p / p falls along the weak ranker, in units of h. For another price or loss, u and w are A and B
+        of `pnorm.objectives.value_and_weights`, divided by the sum of the absolute A.
     z : ndarray, shape (T,)
-        z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d); nan for any other
-        objective than F_p.
+        z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d); nan for objectives other than F_p.
     log_objective : ndarray, shape (T + 1,)
         log F_p in nats, or log R for another price or loss, before the first round and after each one. With
         ``push="bottom"`` it is that of the reverse push, in which positives pay.
     status : str
-        ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left. With
-        ``selection="absolute"`` the gradient is then zero to that tolerance; with other rules coefficients may be left
-        whose decrease would lower the objective, and `message` names one.
-        ``"separable"``: `train` found one weak ranker that puts all positives above all negatives,
-        or `minimize` a combination that puts none below, so that the infimum of F_p is not
-        attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
-        further progress, or `train` is at a corner of the hinge. ``"converged"``: `minimize` has
-        proved `tol`, or as much as rounding lets it, and `gap` says how much. ``"max_iter"``: it has not, and its
-        steps are used up. ``"running"`` in a callback. ``"interrupted"`` where an error or Ctrl-C ended the run:
-        the trace is then the attribute `trace` of the exception.
+        ``"t_max"``: all rounds were run. ``"stationary"``: no edge is above `tol`. With ``selection="absolute"`` the
+        gradient is then zero to that tolerance. With other rules, the decrease of a coefficient may still lower the
+        objective, and `message` names one. ``"separable"``: `train` found one weak ranker that puts all positives above
+        all negatives, or `minimize` a combination that puts none below, so that the infimum of F_p is not attained.
+        ``"callback"``: the callback stopped the run. ``"stalled"``: rounding hides further progress, or `train` is at a
+        corner of the hinge. ``"converged"``: `minimize` has proved that the objective is within `tol` of its infimum,
+        or as close as rounding allows; `gap` is the proved bound. ``"max_iter"``: all Newton steps were used before
+        that. ``"running"``: the run is not over, as in a callback. ``"interrupted"``: an error or Ctrl-C ended the run;
+        the trace is the attribute `trace` of the exception.
     message : str
-        The same in a sentence with its numbers.
+        The reason for the status, as a sentence.
     init : ndarray, shape (n,)
         Coefficients before the first round.
     names : tuple of str, length n
-        Names of the weak rankers. A run that starts from this trace (`init`) finds its own by them.
+        Names of the weak rankers. A run that starts from this trace (`init`) matches coefficients by name.
     direction : ndarray, shape (n,), or None
-        From `minimize` on data that are not overlapping: coefficients, to be added to `lam` in any
-        large multiple, that lower F_p toward its infimum for ever.
+        From `minimize` on data that are not overlapping: a vector of coefficients. F_p approaches its infimum as
+        growing multiples of it are added to `lam`.
     gradient_norm : float
         From `minimize`: Euclidean norm of the gradient of `objective` at the end; nan from `train`.
     path : ndarray, shape (T + 1, n), or None
-        From `minimize`: the coefficients themselves. In its rounds all of them move: `ranker` is the
-        one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
-        that was taken (nan where it was no Newton step). The array is made when it is first asked for: kept are
-        the coefficients that have ever moved, and `lam_at` makes one row of it.
+        From `minimize`: the coefficients at each point. A Newton step changes all of them, so `ranker` is the weak
+        ranker with the largest absolute edge, `edge` is that edge, and `step` the share of the Newton step that was
+        taken (nan for other kinds of steps). The array is computed on first access. `lam_at` returns one of its rows.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4, t_max=50)
+    >>> trace
+    <Trace: t_max after 50 rounds, log F_p 31.5625 -> 31.2633>
+    >>> trace.status, trace.n_iter, trace.ranker[:3], trace.step[:3].round(3)
+    ('t_max', 50, array([4, 0, 8]), array([0.132, 0.075, 0.087]))
+    >>> trace.log_objective[[0, 10, -1]].round(4)
+    array([31.5625, 31.2755, 31.2633])
+    >>> bool((trace.lam_at(trace.n_iter) == lam).all())
+    True
+    >>> round(trace.intercept, 3), trace.intercepts.shape
+    (-0.521, (51,))
+    >>> trace.to_frame().columns.tolist()
+    ['ranker', 'name', 'step', 'edge', 'z', 'log_objective', 'objective', 'gap']
+
+    The trace of `minimize` has certificates:
+
+    >>> lam, trace = pnorm.minimize(data.pos, data.neg, p=4, l2=0.1)
+    >>> trace.status, trace.gap < 1e-10, trace.gaps.shape
+    ('converged', True, (4,))
+    >>> bool(trace.objective[-1] > trace.log_objective[-1]), trace.path.shape
+    (True, (4, 9))
     """
 
     ranker: NDArray[np.intp]
@@ -113,7 +139,7 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        r"""What was minimised, shape (T + 1,): log F_p with its penalties,
+        r"""The minimised objective, shape (T + 1,): log F_p with its penalties,
 
         .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2 ,
 
@@ -122,8 +148,8 @@ class Trace:
 
         .. math:: \log F_p(\lambda) + \sum_j l1\, r_j |\lambda_j| + \tfrac{l2}{2}\, m_j (r_j \lambda_j)^2 .
 
-        For another price or loss `minimize` lowers R ** (1 / p) for the price ``Power(p)``, log R for the
-        exponential price, and R for others, with the penalty.
+        For another price or loss, it is R ** (1 / p) for the price ``Power(p)``, log R for the exponential price, and R
+        for others, with the penalty.
         """
         return self.log_objective if self._objective is None else self._objective
 
@@ -131,9 +157,9 @@ class Trace:
     def intercepts(self) -> Vector | None:
         """Intercepts b of `pnorm.probability` before the first round and after each one, shape (T + 1,).
 
-        They are those of `pnorm.intercept` on the training rows. On quasi-separable data `minimize` forms them on the
-        rows of the support. None with query groups and grades, as only differences of scores within a group are
-        learned, and for another loss or price.
+        They are those of `pnorm.intercept` on the training rows. On quasi-separable data, `minimize` computes them on
+        the rows of the support. They are None with query groups and grades, because only differences of scores within a
+        group are learned, and None for another loss or price.
         """
         found = self._intercepts
         return None if found is None or math.isnan(found[0]) else found
@@ -145,12 +171,11 @@ class Trace:
 
     @property
     def gaps(self) -> Vector:
-        """Certified bounds on objective less infimum, in nats, shape (T + 1,).
+        """Certified bounds on the objective minus its infimum, in nats, shape (T + 1,).
 
-        inf where there is no certificate; nan after `train`, which asks for none:
-        `pnorm.diagnostics.certificate` gives it for any coefficients. Where there is a `direction`
-        and the gap is finite (quasi-separable data), it is that of the limit of
-        ``lam + s * direction`` for growing s, not of `lam` itself.
+        They are inf without a certificate, and nan after `train`, which computes none. `pnorm.diagnostics.certificate`
+        computes the bound for any coefficients. If there is a `direction` and the gap is finite (quasi-separable data),
+        the gap refers to the limit of ``lam + s * direction`` for growing s, and not to `lam`.
         """
         return np.full(self.n_iter + 1, np.nan) if self._gaps is None else self._gaps
 
@@ -170,7 +195,7 @@ class Trace:
         Parameters
         ----------
         t : int
-            0 (the start) to `n_iter` (what `train` returned).
+            From 0 (the start) to `n_iter` (the returned coefficients).
 
         Returns
         -------
@@ -204,8 +229,8 @@ class Trace:
         Returns
         -------
         DataFrame
-            A row for each round or step, numbered from 1: `ranker`, its ``name`` where names are known, `step`,
-            `edge`, `z`, and `log_objective`, `objective` and `gap` after it.
+            A row for each round or step, numbered from 1. The columns are `ranker`, its ``name`` if names are known,
+            `step`, `edge`, `z`, and `log_objective`, `objective` and `gap` after the round.
 
         Raises
         ------
@@ -223,20 +248,47 @@ class Trace:
         table |= {name: values[1:] for name, values in after.items()}
         return sheet.frame(table, index=range(1, n + 1))
 
+    @property
+    def _unit(self) -> str:
+        """What is counted: rounds of `train`, or steps of `minimize`."""
+        return "round" if self._points is None else "step"
+
+    @property
+    def _summary(self) -> str:
+        """How the run ended, in half a line."""
+        first, last = self.log_objective[[0, -1]]
+        return f"{self.status} after {counted(self.n_iter, self._unit)}, {self._symbol} {first:.6g} -> {last:.6g}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return names and values of what describes the run to a reader."""
+        first, last = self.log_objective[[0, -1]]
+        reason, *more = self.message.split("; ")
+        rows = [
+            ("status", self.status),
+            ("reason", reason),
+            *[("", line) for line in more],
+            (f"{self._unit}s", f"{self.n_iter:,}"),
+            ("objective", f"{self._symbol} from {first:.6g} to {last:.6g}"),
+        ]
+        start, end = self.objective[[0, -1]]
+        if (start, end) != (first, last):  # a penalty, or R in place of log R
+            rows.append(("minimized", f"from {start:.6g} to {end:.6g} (trace.objective)"))
+        if not math.isnan(self.gap):
+            nats = " nats" if self._symbol == "log F_p" else ""
+            told = f"at most {self.gap:.3g}{nats} above the infimum" if self.gap < math.inf else "no certificate"
+            rows.append(("gap", told))
+        return rows
+
     def _repr_html_(self) -> str:
         from pnorm._checks import sheet
 
-        rows = [("status", self.status), ("", self.message), ("rounds", f"{self.n_iter:,}")]
-        rows.append((self._symbol, f"{self.log_objective[0]:.6g} to {self.log_objective[-1]:.6g}"))
-        if not math.isnan(self.gap):
-            rows.append(("gap", f"{self.gap:.3g} nats"))
-        return sheet.as_html(["trace", ""], rows, 2)
+        return sheet.as_html(["trace", ""], self._rows(), 2)
 
     def __repr__(self) -> str:
-        return (
-            f"<Trace: {self.status} after {self.n_iter} rounds, "
-            f"{self._symbol} {self.log_objective[0]:.6g} -> {self.log_objective[-1]:.6g}>"
-        )
+        return f"<Trace: {self._summary}>"
+
+    def __str__(self) -> str:
+        return "\n".join([f"{name:11}{value}" for name, value in self._rows()])
 
 
 class Columns:
@@ -465,7 +517,7 @@ def progress_range(t_max: int, progress: bool | Callable[[int, int], object], un
     try:
         from tqdm import tqdm
     except ImportError:
-        raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
+        raise ImportError(f"progress=True needs tqdm. {install('progress')}") from None
     return tqdm(range(t_max), unit=unit)  # type: ignore[no-any-return]
 
 

@@ -9,6 +9,7 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.given import given
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
@@ -25,6 +26,10 @@ def train(
     p: float = 1.0,
     t_max: int = 200,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     selection: str = "absolute",
     push: str = "top",
     loss: str | Loss = "exponential",
@@ -44,105 +49,117 @@ def train(
     progress: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Vector, Trace]:
-    r"""Learn a ranking that is right at the top of the list: the P-Norm Push.
+    r"""Learn a scoring function whose list is most accurate at the top: the P-Norm Push.
 
-    Coordinate descent on
+    The algorithm is coordinate descent on
 
     .. math:: F_p(\lambda) = \sum_{k=1}^K \Bigl(\sum_{i=1}^I
               e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad f = \sum_{j=1}^n \lambda_j h_j,
 
-    with positives :math:`x_i`, negatives :math:`\tilde x_k` and weak rankers :math:`h_j`. Each round
-    takes the weak ranker with the largest edge and moves its coefficient to the minimum of
-    :math:`F_p` along it. A larger p pays a higher price for negatives near the top of the list;
-    p = 1 is RankBoost.
+    with positives :math:`x_i`, negatives :math:`\tilde x_k` and weak rankers :math:`h_j`. Each round chooses the weak
+    ranker with the largest edge and changes its coefficient so that :math:`F_p` is as small as possible. A larger p
+    gives a higher price to negatives near the top of the list; p = 1 is RankBoost.
+
+    Pass the rows of both sides, ``train(pos, neg)``, or all rows with their labels, ``train(X, y=y)``.
 
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
-        float64 arrays are used where they lie, others are converted to float64; columns farther from
-        zero than a thousand times their range are copied and centred, so that they keep their digits. Whole
-        numbers beyond 2**53 of which two would be one float are refused. Sparse entries of one place add up.
+        The positive rows, or all rows if `y` is given. NumPy, pandas, polars, pyarrow and SciPy sparse are accepted.
+        Contiguous float32 and float64 arrays are used without a copy; other rows are converted to float64. A column
+        whose distance from zero exceeds a thousand times its range is copied and centred, which keeps its digits. Whole
+        numbers beyond 2**53 are refused if two of them would become the same float. Duplicate sparse entries add up.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, or Rankers
-        The weak rankers. None takes the columns of the data; a callable maps rows to outputs
-        (N,); a collection comes from `pnorm.rankers`.
+        The weak rankers. None uses the columns of the rows. A callable maps rows to outputs of shape (N,). A collection
+        is made by `pnorm.rankers`.
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. It is at most 1e140.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. The largest p is 1e140.
     t_max : int
         Largest number of rounds.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. ``train(X, y=y)`` takes all rows as the first argument and splits them
+        as `split` does. A string is the name of the column of X that holds the labels.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. Leave it out if the labels are plain opposites,
+        such as 1 and 0, true and false, or yes and no. As in `split`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. They replace `pos_weight`,
+        `neg_weight`, `pos_group` and `neg_group`. A string is the name of a column of X.
     selection : {"absolute", "signed", "largest"}
-        How a round chooses its ranker. ``"absolute"``: by the largest absolute edge (TR2005-874), which approaches the
-        infimum over all coefficients. ``"largest"``: by the largest edge, whatever its sign (COLT 2006 as printed).
-        ``"signed"``: by the largest edge, as long as it is above `tol`, so that no coefficient is ever lowered. Where
-        one of the last two stops, no increase of coefficients lowers the objective; a decrease may (page on theory).
+        How a round chooses its weak ranker. ``"absolute"``: by the largest absolute edge (TR2005-874). This rule
+        approaches the infimum over all coefficients. ``"largest"``: by the largest edge, whatever its sign (COLT 2006
+        as printed). ``"signed"``: by the largest edge, and only while it exceeds `tol`, so that no coefficient is ever
+        lowered. When one of the last two rules stops, no increase of a coefficient lowers the objective, but a decrease
+        may.
     push : {"top", "bottom"}
-        Which end of the list is to be right. ``"top"``: a negative pays for the positives below it. ``"bottom"``, the
-        reverse push: a positive pays for the negatives above it, :math:`F_p = \sum_i (\sum_k e^{-(f_i - \tilde
-        f_k)})^p` (see Notes).
+        The end of the list that is to be most accurate. With ``"top"``, a negative pays for the positives below it.
+        With ``"bottom"``, the reverse push, a positive pays for the negatives above it, :math:`F_p = \sum_i (\sum_k
+        e^{-(f_i - \tilde f_k)})^p` (see Notes).
     loss : str or Loss
-        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
         e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
         or a `pnorm.objectives.Loss`.
     price : Price, optional
-        What a negative pays for the sum of its losses, from `pnorm.objectives`. ``Power(p)``, the default,
-        ``Exponential(scale)``, or a ``Price`` of your own, with p left at 1.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. The default is ``Power(p)``. With
+        ``Exponential(scale)``, or a ``Price`` of your own, leave p at 1.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner. See Notes.
+        With the hinge: half the width of a parabola in place of its corner. It makes the hinge differentiable (see
+        Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. The objective is :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde
-        f_k)})^p`. A whole number means that many copies of the row, zero that it is absent.
+        f_k)})^p`. A weight of 2 counts like two copies of the row. A row of weight 0 is left out.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. Rows of a group that has only
-        one side are left out.
+        Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. A group needs rows of both
+        sides; the rows of other groups are left out.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. They are real numbers, of which only the order counts. A list
-        with several grades is passed on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, its queries as
-        groups. Rows that are in no pair are left out. See Notes.
+        Grades: in each pair, the positive has the higher grade. Grades are real numbers, and only their order counts.
+        Pass a list with several grades on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, and its queries
+        as groups. Rows that are in no pair are left out (see Notes).
     group_weight : {"pairs", "equal"}
-        How much each query group counts. With ``"pairs"``, as much as its pairs make it; with ``"equal"``, as much as
-        any other, whatever their sizes. See Notes.
+        How much each query group counts. With ``"pairs"``, groups with more pairs count more. With ``"equal"``, all
+        groups count the same (see Notes).
     signs : array_like, shape (n,), optional
-        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
-        those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them. A coefficient with a sign may
-        be lowered again; a step that would take it across zero ends there.
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They are
+        combined with the signs of `H` (`Rankers.signs`, from ``monotone``) and must not contradict them. A step that
+        would take a coefficient across zero ends at zero.
     init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
-        Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
-        a trace, of a model that `load` has read, or of a mapping from names, go to the weak rankers of the same names,
-        wherever they are in `H`; others start at zero, and a coefficient without a place is an error. A model also
-        knows what its names stand for: cuts that differ in their first six digits, other ranges of `normalized` and
-        other levels are refused. An array has no names: its coefficients are taken in the order of `H`, and are wrong
-        for another collection of the same length.
+        Coefficients to start from; zero by default. A run that starts from the trace of another continues it. The
+        coefficients of a trace, of a model that `load` returned, or of a mapping from names are matched to the weak
+        rankers in `H` by name. Other weak rankers start at zero. A name that is not in `H` is an error. For a model,
+        the definitions behind the names are compared as well: cuts that differ in their first six digits, other ranges
+        of `normalized` and other levels are refused. An array has no names. Its coefficients are taken in the order of
+        `H`.
     tol : float
-        Stop as stationary when the largest edge is at most this, in units of h. Which edge is the largest, `selection`
-        says; with ``"largest"`` its absolute value counts.
+        Stop as stationary when the largest edge is at most this, in units of h. The edge is the one by which
+        `selection` chooses; with ``"largest"`` its absolute value counts.
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one thread is
+        used. The result is the same to the last bit for any number of threads.
 
     Returns
     -------
     lam : ndarray, shape (n,)
         The coefficients. `score` applies them.
     trace : Trace
-        What happened in each round, and in `status` why the run ended.
+        The record of the run, round by round. `status` is the reason why it ended.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument cannot be used; the message names it, and the row or column at fault.
+        If an argument cannot be used. The message names the argument, and the row or column.
     OverflowError
-        If the objective at `init` is more than a double holds even in logarithms.
+        If the objective at `init` is too large for a double even in logarithms.
     ImportError
         If `progress` is asked for and tqdm is missing.
     BaseException
-        What the callback raises, or Ctrl-C, at once and as it is. Its attribute `trace` is the trace so far, with the
-        status ``"interrupted"``: ``train(..., init=error.trace)`` goes on from there.
+        An exception of the callback, or Ctrl-C, is raised unchanged. Its attribute `trace` is the trace so far, with
+        the status ``"interrupted"``; ``train(..., init=error.trace)`` continues the run.
 
     See Also
     --------
@@ -152,59 +169,56 @@ def train(
 
     Notes
     -----
-    The exponential loss factors over the pairs, so that no array over the I K pairs is formed: a
-    round costs O((I + K) n) reads and O(I + K) exponentials, and memory beyond the data is
-    O(I + K). Outputs that take few values, thresholds, categories and columns of at most 256
-    distinct values, are stored as codes of one or two bytes per row and feature; a round on them
-    reads a row once per word of packed codes and takes no exponential. See the pages on theory and
-    on many rows.
+    The exponential loss factors over the pairs, so no array over the I K pairs is formed. A round costs O((I + K) n)
+    reads and O(I + K) exponentials. Memory beyond the data is O(I + K). Outputs with few values (thresholds,
+    categories, and columns of at most 256 distinct values) are stored as codes of one or two bytes per row and feature.
+    A round on codes reads each word of packed codes once and takes no exponential. See the pages on theory and on many
+    rows.
 
-    With query groups, one with twice the positives and negatives of another counts 2**(p + 1) times as much while all
-    scores are equal: at a large p, few long lists rule the rest. With ``group_weight="equal"`` the weights of either
+    With query groups, a group with twice the positives and negatives of another counts 2**(p + 1) times as much while
+    all scores are equal. At a large p, few long lists dominate. With ``group_weight="equal"`` the weights of either
     side are divided by their sum in the group,
 
     .. math:: F_p = \sum_g \Bigl(\frac1{I_g} \sum_{i \in g} e^{-f_i}\Bigr)^p \frac1{K_g} \sum_{k \in g} e^{p \tilde f_k}
 
-    for weights of one, and every group begins with a value of one. With grades, a group is all of a query. The page
-    "Queries of uneven sizes" says when it helps.
+    for weights of one, so that every group begins with a value of one. With grades, a group is the whole query. The
+    page "Queries of uneven sizes" shows when this helps.
 
-    With grades y, a negative pays for the positives of its group g that have a higher one,
+    With grades y, a negative pays for the positives of its group g that have a higher grade,
 
     .. math:: F_p(\lambda) = \sum_k \tilde c_k \Bigl(\sum_{i \in g(k),\; y_i > \tilde y_k} c_i
               e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p .
 
-    The negatives of one group and grade are a group by themselves, to which all positives above them belong. So a
-    positive is a row of several groups. Its outputs are stored once, and it costs a few numbers for each grade below
-    its own. Grades that all differ would make as many numbers as there are pairs: more than 64 for each row, and more
-    than 16 million, are refused.
+    The negatives of one group and grade form a group of their own, to which all positives of higher grades belong. A
+    positive is therefore a row of several groups. Its outputs are stored once, and it costs a few numbers for each
+    grade below its own. Grades that all differ would need as many numbers as there are pairs. More than 64 numbers for
+    each row and more than 16 million in total are refused.
 
-    A chosen ranker that separates strictly, all positives above all negatives, ends the run as
-    ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
-    1 above every negative. Where the infimum along a ranker lies at infinity without separating,
-    the step stops where 1e-6 of the decrease is left. Outputs of a ranker that differ by less than 1e-298 p of the
-    largest are equal here, as no step that a double holds makes anything of it. Rankers whose edges differ by less than
-    1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
-    index wins.
+    If a chosen weak ranker puts all positives strictly above all negatives, the run ends as ``"separable"``: inf F_p is
+    0 and no minimiser exists. The last step puts every positive at least 1 above every negative. If the infimum along a
+    weak ranker lies at infinity without separation, the step stops where 1e-6 of the decrease is left. Outputs of a
+    weak ranker that differ by less than 1e-298 p of the largest are treated as equal, because no representable step
+    could use the difference. Weak rankers tie if their edges differ by less than 1e-10 of the best one's largest output
+    (or of its range, if that is smaller). Of these, the one with the lowest index is chosen.
 
-    The figures of both papers print "Output lambda_{t_max}", which has seen t_max - 1 updates. The coefficients here
-    have seen all t_max; ``trace.lam_at(t_max - 1)`` are those of the figures.
+    The figures of both papers print "Output lambda_{t_max}", which has had t_max - 1 updates. The coefficients here
+    have had all t_max updates; ``trace.lam_at(t_max - 1)`` returns those of the figures.
 
-    With another loss or price the same loop lowers
+    With another loss or price the same loop minimises
 
     .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr).
 
-    A round then costs some ten evaluations of R for the step, each a few passes over the rows and for most
-    losses a sort (`pnorm.objectives.value`). If the price falls somewhere, R need not be convex, and
-    ``"stationary"`` means a stationary point. The hinge has corners, at some of which no weak ranker
-    alone lowers R although several together would: then the status is ``"stalled"``, and
-    ``smoothing=0.1``, say, gives an objective without corners. Where losses or prices have a stretch of the other
-    direction, as ``"squared"`` does, separation is nothing special, and no run ends by it.
+    A round then costs some ten evaluations of R for the step. Each is a few passes over the rows and, for most losses,
+    a sort (`pnorm.objectives.value`). If the price falls somewhere, R need not be convex, and ``"stationary"`` means a
+    stationary point. The hinge has corners. At some of them no single weak ranker lowers R, although several together
+    would. The status is then ``"stalled"``; an objective without corners, such as ``smoothing=0.1``, avoids this. If a
+    loss or price is not monotone, as ``"squared"`` is not, no run ends by separation.
 
-    ``push="bottom"`` is the same algorithm on the list read from below: the sides change their places, and the scores
-    their sign. Its large prices keep positives from the bottom of the list. Where `H` is None, it is ``train(-neg,
-    -pos)`` with weights and groups exchanged. log F_p in the trace is then that of the reverse push; edges, steps and
-    coefficients mean what they always do. A measure is taken of the bottom by ``positives_at_top(-f_neg, -f_pos)``,
-    which counts the negatives below every positive.
+    ``push="bottom"`` is the same algorithm on the list read from below. The two sides are exchanged, and the scores
+    change their sign. High prices then keep positives away from the bottom of the list. If `H` is None, it is
+    ``train(-neg, -pos)`` with weights and groups exchanged. log F_p in the trace is that of the reverse push; edges,
+    steps and coefficients keep their meaning. To measure the bottom, call ``positives_at_top(-f_neg, -f_pos)``, which
+    counts the negatives below every positive.
 
     References
     ----------
@@ -213,17 +227,26 @@ def train(
 
     Examples
     --------
-    Three good things and three bad ones, with two measurements each:
+    Seven rows of two columns, with labels:
 
     >>> import pnorm
-    >>> pos = [[0.9, 0.2], [0.7, 0.9], [0.3, 0.8]]
-    >>> neg = [[0.8, 0.1], [0.2, 0.6], [0.1, 0.3]]
-    >>> lam, trace = pnorm.train(pos, neg, p=4, t_max=100)
-    >>> trace.status, trace.n_iter
-    ('t_max', 100)
+    >>> X = [[0.9, 0.2], [0.8, 0.1], [0.7, 0.9], [0.2, 0.6], [0.3, 0.8], [0.1, 0.3], [0.6, 0.9]]
+    >>> lam, trace = pnorm.train(X, y=[1, 0, 1, 0, 1, 0, 0], p=4, t_max=100)
+    >>> print(trace)
+    status     stationary
+    reason     no weak ranker has an edge above tol = 1e-10
+    rounds     26
+    objective  log F_p from 5.78074 to 5.33024
 
-    Ten good applicants and ten bad ones, by three tests. If interviews begin at the top of the list, push there. If
-    the bottom of the list is turned down unseen, push there:
+    The same, with the rows of either side:
+
+    >>> pos, neg = [X[0], X[2], X[4]], [X[1], X[3], X[5], X[6]]
+    >>> same, _ = pnorm.train(pos, neg, p=4, t_max=100)
+    >>> bool((same == lam).all())
+    True
+
+    Ten good and ten bad applicants, with the results of three tests. If interviews begin at the top of the list, push
+    at the top. If the bottom of the list is rejected unseen, push at the bottom:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -244,11 +267,27 @@ def train(
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
     rounds = progress_range(t_max, progress)
-    pos, neg, rankers = rankers_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        pos_grade=pos_grade,
+        neg_grade=neg_grade,
+    )
+    with rows.named():
+        pos, neg, rankers = rankers_of(rows.pos, rows.neg, rows.H)
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     lam = start_of(init, rankers, signs)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
         how: dict[str, Any] = {"push": push, "group_weight": group_weight, "pool": pool}
-        problem = build(pos, neg, rankers, make, *of_rows, **how).centred()
+        with rows.named():
+            problem = build(pos, neg, rankers, make, *rows.of_rows, **how).centred()
         return lam, descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)

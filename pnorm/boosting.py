@@ -1,42 +1,43 @@
-r"""The push in LightGBM and XGBoost: gradients of log F_p for their trees, and measures for early stopping.
+r"""The P-Norm Push in LightGBM and XGBoost: an objective for their trees, and measures for early stopping.
 
-Both libraries grow trees for any function of the scores whose slopes they are told. `lightgbm_objective` and
-`xgboost_objective` tell them those of
+Both libraries grow trees for any function of the scores, given its derivatives. `lightgbm_objective` and
+`xgboost_objective` return functions that compute the derivatives of
 
 .. math:: \log F_p = p \log \sum_i c_i e^{-f_i} + \log \sum_k \tilde c_k e^{p \tilde f_k}
 
-over the positives i and the negatives k of one list, or of many, in one pass over the rows however long a list is.
-Neither library is imported here: what comes out are functions, for their `objective`, `obj`, `feval` and
-`custom_metric`. They hold nothing but their arguments, and can be pickled, copied and compared.
+over the positives i and the negatives k of one list, or of many lists. One pass over the rows is enough for lists of
+any length. Pass the functions as `objective`, `obj`, `feval` or `custom_metric`. Neither library is imported here. The
+functions hold only their arguments, and can be pickled, copied and compared.
 
 Steps
-    With u and w the shares of the rows in the two sums, the gradient of log F_p is -p u on the positives and p w on the
-    negatives. The Hessian is p (diag(u) - uu') and p^2 (diag(w) - ww'), of which boosters take a diagonal. The true one
-    is zero just where a single row has all the weight, and without uu' and ww' it still asks for too long a step
-    upwards when p is large. What is passed in its place is :math:`\frac12 p (p + 1)` times u and w. A leaf that holds
-    the shares U and W then moves by the learning rate times
+    Let u and w be the shares of the rows in the two sums. The gradient of log F_p is -p u on the positives and p w on
+    the negatives. The Hessian is p (diag(u) - uu') and p^2 (diag(w) - ww'). Boosters take only a diagonal. The true
+    diagonal is zero exactly where a single row has all the weight. Without uu' and ww' the diagonal still gives too
+    long a step upwards if p is large. So :math:`\frac12 p (p + 1)` times u and w is passed instead. A leaf with the
+    shares U and W then moves by the learning rate times
 
-    .. math:: s = \frac{2}{p + 1} \cdot \frac{U - W}{U + W},
+    .. math:: s = \frac{2}{p + 1} \cdot \frac{U - W}{U + W}.
 
-    whatever the data at most 2 / (p + 1), and never beyond :math:`\ln(U/W) / (p + 1)`, where the leaf's part of a bound
-    has its minimum: as :math:`\log x \le x - 1`,
+    For any data, this is at most 2 / (p + 1), and never beyond :math:`\ln(U/W) / (p + 1)`. There the part of the leaf
+    in the following bound has its minimum. As :math:`\log x \le x - 1`,
 
     .. math:: \log F_p(f + s) - \log F_p(f) \le \sum_{\text{leaves}} \bigl[ p\, U (e^{-s} - 1) + W (e^{ps} - 1) \bigr] .
 
-    So *every tree lowers log F_p* that has a leaf in which U and W differ, for any p, any learning rate up to 1 and any
-    penalty that shortens steps. With lists the same holds for learning rates up to 1/2; the bound is
-    :math:`\frac12 \sum [U (e^{-2ps} - 1) + W (e^{2ps} - 1)]` there, by the inequality of the means.
+    Therefore *every tree lowers log F_p* if it has a leaf in which U and W differ. This holds for any p, any learning
+    rate up to 1 and any penalty that shortens steps. With lists it holds for learning rates up to 1/2. The bound is
+    then :math:`\frac12 \sum [U (e^{-2ps} - 1) + W (e^{2ps} - 1)]`, by the inequality of the means.
 
-    Steps get shorter as p grows. A learning rate of 0.05 (p + 1), but not more than 1, makes them as long as 0.1 does
-    at p = 1.
+    Steps get shorter as p grows. A learning rate of 0.05 (p + 1), but at most 1, gives steps as long as 0.1 gives at
+    p = 1.
 
 Units
-    Shares sum to one over all rows, and slopes of 1/N would fall below every threshold of a booster. Both derivatives
-    are multiplied by one number, so that the second ones sum to :math:`C \tilde C / (C + \tilde C)`, with C and
-    :math:`\tilde C` the weights of the positives and of the negatives that count (their numbers, without weights). That
-    is the sum for the logistic loss where all scores are at the base rate: `min_child_weight`,
-    `min_sum_hessian_in_leaf` and penalties on leaves mean what they mean at the start of a classifier's training. A row
-    of weight 2 is two rows, and a common factor of all weights matters to these settings alone.
+    Shares sum to one over all rows, so derivatives would be about 1/N, below every threshold of a booster. Both
+    derivatives are therefore multiplied by one number, so that the second derivatives sum to
+    :math:`C \tilde C / (C + \tilde C)`. C and :math:`\tilde C` are the sums of the weights of the positives and of the
+    negatives that count, or without weights their numbers. This is the sum for the logistic loss if all scores are at
+    the base rate. `min_child_weight`, `min_sum_hessian_in_leaf` and penalties on leaves therefore mean the same as at
+    the start of a classifier's training. A row of weight 2 counts as two rows. A common factor of all weights has an
+    effect on these settings only.
 """
 
 from __future__ import annotations
@@ -62,10 +63,10 @@ _MEASURES = [name for name in MEASURES if "pos_weight" in inspect.signature(geta
 """Measures that take weights."""
 
 _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
-"""Parameters of the measures that users do not choose."""
+"""Parameters of the measures that are not options."""
 
 
-# What boosters hand over ------------------------------------------------------------------------------
+# The arguments that boosters pass ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class _Rows:
     by_list: bool
     """True if weights belong to whole lists."""
     counted: CaseWeights
-    """Weights and groups. A list of weight c counts as c lists, by the weight of its negatives."""
+    """Weights and groups. A list of weight c counts as c lists; its negatives carry the weight."""
     f: Scores
     """The scores of the rows that count."""
     masses: tuple[float, float]
@@ -96,13 +97,13 @@ class _Rows:
         if by_list and c is not None:
             c = c[group]
         if group_weight == "equal" and (by_list or group is None):
-            why = "weights of lists say otherwise" if by_list else "there are no lists"
-            raise ValueError(f"group_weight is 'equal', all lists count the same, and {why}; leave one out")
+            why = "weights of lists are given" if by_list else "there are no lists"
+            raise ValueError(f"group_weight='equal' gives all lists the same weight, but {why}. Leave one of them out")
         at = np.flatnonzero(positive), np.flatnonzero(~positive)
         for side, label in zip(at, ("1", "0 (or -1)"), strict=True):
             if not (side.size if c is None else c[side].any()):
                 raise ValueError(
-                    f"no row {'' if c is None else 'of positive weight '}has the label {label}; rows of both are needed"
+                    f"no row {'' if c is None else 'of positive weight '}has the label {label}; both labels are needed"
                 )
         pos, neg = at
         c_pos, c_neg = (None, None) if c is None else (c[pos], c[neg])
@@ -112,7 +113,7 @@ class _Rows:
             counted = _checks.case_weights_of(pos.size, neg.size, c_pos, c_neg, codes, group_weight=group_weight)
         except ValueError:
             raise ValueError(
-                "no list of group has rows of both labels (and of positive weight), so that there is no pair to order"
+                "no list of group has rows of both labels (and of positive weight), so there is no pair to order"
             ) from None
         of_pos, of_neg = counted.select(*(np.ones(side.size) if c is None else c[side] for side in at))
         f = Scores(*counted.select(scores[pos], scores[neg]))
@@ -140,12 +141,12 @@ def _of_xgboost(first: Any, second: Any, weight: Any, group_weight: str = "pairs
     return _Rows.read(second.get_label(), first, weight if weight.size else None, sizes, group_weight)
 
 
-# The slopes -------------------------------------------------------------------------------------------
+# Objectives -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
 class _Push:
-    """The slopes of log F_p."""
+    """The derivatives of log F_p."""
 
     p: float
     n_threads: int | None
@@ -153,7 +154,7 @@ class _Push:
     _maker: ClassVar[str]
 
     def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
-        """Return the gradient and the Hessian; the top of the file defines their units and the second."""
+        """Return the gradient and the diagonal that replaces the Hessian; see the docstring of the module."""
         size, u, w = sum(map(len, rows.at)), np.empty(rows.f.pos.size), np.empty(rows.f.neg.size)
         with Pool(self.n_threads, size) as pool:
             rows.objective(self.p, pool).evaluate(rows.f, u, w)
@@ -173,7 +174,7 @@ class _Push:
         return f"{self._maker}(p={self.p:g}{more})"
 
 
-# The number of parameters, and the name of the weights, are what the libraries look for in a signature.
+# The libraries inspect the signature: the number of parameters and the name of the weights matter.
 
 
 class _LightGBMObjective(_Push):
@@ -200,39 +201,38 @@ def lightgbm_objective(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. 1 is RankBoost.
     group_weight : {"pairs", "equal"}
-        How much each query group counts. As in `pnorm.train`: with ``"equal"``, all lists count the same, and there are
-        no weights of lists.
+        How much each query group counts. As in `pnorm.train`: with ``"equal"`` all lists count the same, and weights of
+        lists are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------
     callable
-        For ``lightgbm.train({"objective": fn, ...}, data)``, which calls it with the scores and the `Dataset`, and
-        for ``LGBMRanker(objective=fn)``, `LGBMRegressor` and `LGBMClassifier`, which call
-        ``fn(y_true, y_pred, weight, group)``; so may you. It returns the gradient and the Hessian, each (N,). Labels
-        are 1 and 0, or 1 and -1. `weight` is one number per row, zero or more; `group` holds the sizes of lists that
-        follow each other, and pairs form within a list only. Rows of weight zero, and of lists with one label only, get
-        zeros.
+        A function that returns the gradient and the Hessian, each (N,). Pass it as
+        ``lightgbm.train({"objective": fn, ...}, data)``, which calls it with the scores and the `Dataset`, or as
+        ``LGBMRanker(objective=fn)``, `LGBMRegressor` or `LGBMClassifier`, which call
+        ``fn(y_true, y_pred, weight, group)``. Labels are 1 and 0, or 1 and -1. `weight` is one number per row, zero or
+        more. `group` holds the sizes of consecutive lists; pairs form within a list only. Rows of weight zero, and rows
+        of lists with one label only, get zeros.
 
     Raises
     ------
     ValueError, TypeError
-        From the returned function, if scores, labels, weights or groups that a booster passes cannot be used.
+        From the returned function, if the scores, labels, weights or groups that a booster passes are invalid.
 
     See Also
     --------
-    lightgbm_metric : What to stop early by.
+    lightgbm_metric : A measure for early stopping.
 
     Notes
     -----
-    O(N) for each tree, and no limit on the length of a list. LightGBM leaves weights to its custom objectives, and they
-    are applied once. Its estimators add a metric of their own, which early stopping would heed as well, and which in
-    `LGBMRanker` refuses lists of more than 10,000 rows: set ``metric="None"``.
+    The cost is O(N) for each tree, for lists of any length. LightGBM leaves weights to its custom objectives, and they
+    are applied once. Set ``metric="None"`` in its estimators. Otherwise they add a metric of their own, which early
+    stopping would also use; the metric of `LGBMRanker` refuses lists of more than 10,000 rows.
 
-    Scores are what ``predict(..., raw_score=True)`` returns. On several machines every worker would see its own rows
-    only, and weigh them as though there were no others: this is for one.
+    ``predict(..., raw_score=True)`` returns the scores. Train on one machine. On several machines every worker has only
+    its own rows, and their weights would be wrong.
 
     References
     ----------
@@ -240,7 +240,7 @@ def lightgbm_objective(
 
     Examples
     --------
-    Two positives and three negatives. The negative that is above a positive has nearly all the weight of its side.
+    Two positives and three negatives. The negative that is above a positive has almost all the weight of its side:
 
     >>> import numpy as np
     >>> from pnorm import boosting
@@ -264,39 +264,39 @@ def xgboost_objective(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     group_weight : {"pairs", "equal"}
-        How much each query group counts. As in `pnorm.train`: with ``"equal"``, all lists count the same, and there are
-        no weights of lists.
+        How much each query group counts. As in `pnorm.train`: with ``"equal"`` all lists count the same, and weights of
+        lists are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------
     callable
-        For ``xgboost.train(params, data, obj=fn)``, which calls it with the scores and the `DMatrix`, and for
-        ``XGBRegressor(objective=fn)`` and `XGBClassifier`, which call ``fn(y_true, y_pred, sample_weight)``. It returns
-        the gradient and the Hessian, each (N,). Labels are 1 and 0, or 1 and -1.
+        A function that returns the gradient and the Hessian, each (N,). Pass it as
+        ``xgboost.train(params, data, obj=fn)``, which calls it with the scores and the `DMatrix`, or as
+        ``XGBRegressor(objective=fn)`` or `XGBClassifier`, which call ``fn(y_true, y_pred, sample_weight)``. Labels are
+        1 and 0, or 1 and -1.
 
     Raises
     ------
     ValueError, TypeError
-        From the returned function, if scores, labels, weights or groups that a booster passes cannot be used.
+        From the returned function, if the scores, labels, weights or groups that a booster passes are invalid.
 
     See Also
     --------
-    xgboost_metric : What to stop early by.
+    xgboost_metric : A measure for early stopping.
 
     Notes
     -----
-    Lists are those of the `DMatrix`, made with `group` or `qid`; XGBoost has one weight for each of them then, and a
-    list of weight c counts as c equal lists. Without lists weights are those of rows. `XGBRanker` takes no objective
-    but its own: lists need ``xgboost.train``. XGBoost leaves weights to its custom objectives, and they are applied
-    once.
+    Lists come from the `DMatrix`, made with `group` or `qid`. XGBoost then has one weight per list, and a list of
+    weight c counts as c equal lists. Without lists, weights are those of rows. XGBoost leaves weights to its custom
+    objectives, and they are applied once. `XGBRanker` takes only its own objectives, so use ``xgboost.train`` for
+    lists.
 
-    Scores go up and down with `base_score` together, which changes nothing. `predict` returns them as they are, of an
-    `XGBClassifier` with ``output_margin=True``.
+    `base_score` shifts all scores and changes nothing. `predict` returns the scores; for an `XGBClassifier` pass
+    ``output_margin=True``.
 
-    As with `lightgbm_objective`, the work is O(N) for each tree, and for one machine; scores have to come as NumPy
+    The cost is O(N) for each tree. Train on one machine, as with `lightgbm_objective`. Scores must come as NumPy
     arrays, as they do from the CPU.
 
     References
@@ -305,7 +305,7 @@ def xgboost_objective(
 
     Examples
     --------
-    A row of weight 2 is two rows:
+    A row of weight 2 counts as two rows:
 
     >>> import numpy as np
     >>> from pnorm import boosting
@@ -319,7 +319,7 @@ def xgboost_objective(
     return _XGBoostObjective(_checks.power(p), _checks.threads(n_threads), _checks.group_weight(group_weight))
 
 
-# What to look at --------------------------------------------------------------------------------------
+# Measures ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -337,7 +337,7 @@ class _Measure:
 
     @property
     def label(self) -> str:
-        """The name of the measure, without blanks, at which XGBoost splits its lines."""
+        """The name of the measure, without blanks, since XGBoost splits its lines at blanks."""
         options = ",".join(f"{name}={value:g}" for name, value in self.options)
         return f"{self.measure}({options})" if options else self.measure
 
@@ -371,7 +371,7 @@ class _XGBoostMetric(_Measure):
     _maker = "xgboost_metric"
 
     @property
-    def __name__(self) -> str:  # the estimators report under it
+    def __name__(self) -> str:  # the estimators report this name
         return f"-{self.label}" if self.larger else self.label
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
@@ -407,10 +407,10 @@ def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tup
     Parameters
     ----------
     measure : str
-        ``"log_f"``, the logarithm of the objective itself, of scores on its scale (those of `lightgbm_objective`); or a
-        function of `pnorm.metrics`: ``"positives_at_top"``, ``"r_max"``, ``"partial_auc"``, ``"precision_at"``,
-        ``"recall_at"``, ``"enrichment_factor"``, ``"average_precision"``, ``"auc"``, ``"p_norm_risk"``. These look at
-        the order of the rows alone, and serve any objective.
+        ``"log_f"``, the logarithm of the objective itself, for scores from `lightgbm_objective`. Or a function of
+        `pnorm.metrics`: ``"positives_at_top"``, ``"r_max"``, ``"partial_auc"``, ``"precision_at"``, ``"recall_at"``,
+        ``"enrichment_factor"``, ``"average_precision"``, ``"auc"``, ``"p_norm_risk"``. These depend only on the order
+        of the rows and go with any objective.
     **options : float
         Options of that function: ``p`` for ``"log_f"`` (1 by default), ``max_fpr`` or ``max_fp`` for ``"partial_auc"``,
         ``k`` for ``"precision_at"``, and so on.
@@ -418,23 +418,24 @@ def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tup
     Returns
     -------
     callable
-        For ``lightgbm.train(..., feval=fn)`` and ``fit(..., eval_metric=fn)``; called as `lightgbm_objective` is, it
-        returns a name, the value, and whether more of it is better. Rows have their weights. With lists, ``"log_f"`` is
-        that of all of them, which the objective lowers; any other measure is the mean over lists with both labels.
+        A function that returns a name, the value, and whether larger is better. Pass it as
+        ``lightgbm.train(..., feval=fn)`` or ``fit(..., eval_metric=fn)``. Its arguments are those of
+        `lightgbm_objective`. Weights of rows are used. With lists, ``"log_f"`` is the objective over all lists; any
+        other measure is the mean over the lists with both labels.
 
     Raises
     ------
     ValueError, TypeError
-        If there is no such measure or option; from the returned function, if scores, labels, weights or groups that a
-        booster passes cannot be used.
+        If there is no such measure or option. From the returned function, if the scores, labels, weights or groups that
+        a booster passes are invalid.
 
     Notes
     -----
-    A sort for each evaluation, O(N log N), and O(N) for ``"log_f"``; thousands of short lists are gone through one by
-    one.
+    An evaluation costs a sort, O(N log N), or O(N) for ``"log_f"``. Lists are evaluated one by one, which is slow for
+    thousands of short lists.
 
-    ``"positives_at_top"`` and ``"r_max"`` hang on a single row and jump about from tree to tree; a partial AUC is
-    quieter to stop by.
+    ``"positives_at_top"`` and ``"r_max"`` depend on a single row and vary much from tree to tree. For early stopping, a
+    partial AUC varies less.
 
     Examples
     --------
@@ -447,26 +448,26 @@ def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tup
 
 
 def xgboost_metric(measure: str = "log_f", **options: Any) -> Callable[..., Any]:
-    """Return a measure of the top of a list as an evaluation function for XGBoost, which takes less for better.
+    """Return a measure of the top of a list as an evaluation function for XGBoost; smaller values are better.
 
     Parameters
     ----------
     measure, **options : as in `lightgbm_metric`
-        The measure. One of which more is better is reported as its negative, under its name after a minus sign:
-        XGBoost stops early by the least value unless it is told otherwise.
+        The measure. If larger is better, its negative is reported, under its name after a minus sign. By default
+        XGBoost stops early at the least value.
 
     Returns
     -------
     callable
-        For ``xgboost.train(..., custom_metric=fn)``, which gets a name and the value, and for the `eval_metric` of
-        `XGBRegressor` and `XGBClassifier`, which get the value. Rows or lists have their weights, as in
-        `xgboost_objective`; means over lists are weighted means.
+        Pass it as ``xgboost.train(..., custom_metric=fn)``, where it returns a name and the value, or as the
+        `eval_metric` of `XGBRegressor` and `XGBClassifier`, where it returns the value. Weights of rows or lists are
+        used as in `xgboost_objective`; means over lists are weighted means.
 
     Raises
     ------
     ValueError, TypeError
-        If there is no such measure or option; from the returned function, if scores, labels, weights or groups that a
-        booster passes cannot be used.
+        If there is no such measure or option. From the returned function, if the scores, labels, weights or groups that
+        a booster passes are invalid.
 
     Examples
     --------

@@ -1,16 +1,17 @@
-"""Guarantees of the theory for rows that were not trained on, as numbers.
+"""Generalisation bounds: guarantees of the theory for new rows, as numbers.
 
-Every function computes a statement of a paper, or a part of one, on numbers one has. All of them assume that rows are
-independent draws, positives from one distribution and negatives from another, and that the class of functions, the
-confidence and the margin are fixed before the rows are looked at. Functions named ``held_out_...`` are for rows that
-nobody trained on: the class is one function, and their bounds are much smaller. Most of the others are loose. Where a
-statement says nothing at all (an error may be 1 or more, a probability is at least 0 or less) the result says so:
-guarantees are of type `Bound`, a float that knows whether it is `vacuous`. Where the numbers behind a bound overflow
-before the bound means anything, it is computed in logarithms.
+Each function evaluates a statement of a paper, or a part of one, for given numbers of rows. All of them assume that
+rows are independent draws, positives from one distribution and negatives from another. The class of functions, the
+confidence and the margin must be fixed before looking at the rows.
 
-Three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
-S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, F. He, Z. Pan,
-Journal of Applied Mathematics 2012). Positives are I or m in number, negatives K or n.
+Functions named ``held_out_...`` are for rows that were not used in training. The class is then a single function, and
+the bounds are much smaller. Most other bounds are loose. A bound is vacuous if it holds without any theory: an error of
+at most 1 or more, a probability of at least 0 or less. Guarantees are of type `Bound`, a float with the attribute
+`vacuous`. A vacuous bound prints as such. Bounds are computed in logarithms where they would overflow otherwise.
+
+There are three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
+S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, F. He, Z. Pan, Journal of Applied
+Mathematics 2012). The number of positives is I or m, the number of negatives K or n.
 """
 
 from __future__ import annotations
@@ -64,13 +65,21 @@ __all__ = [
 
 
 class Bound(float):
-    """A bound: a float with the attribute `vacuous`."""
+    """A bound: a float with the attribute `vacuous`. A vacuous one prints as ``1.2 (vacuous)``.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> found = bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
+    >>> found, found.vacuous, found < 1
+    (1.3655 (vacuous), True, False)
+    """
 
     vacuous: bool
-    """True if the bound says nothing, such as a probability of at least 0."""
+    """True if the bound holds trivially, such as a probability of at least 0."""
 
     def __new__(cls, value: float, vacuous: bool) -> Bound:
-        """Make a float that knows whether it is vacuous."""
+        """Make a float with the attribute `vacuous`."""
         made = super().__new__(cls, value)
         made.vacuous = bool(vacuous)
         return made
@@ -86,16 +95,16 @@ class Bound(float):
 
 
 def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
-    r"""Bound from below the probability that no error exceeds its margin version by more than epsilon.
+    r"""Return a lower bound of the probability that no error exceeds its margin error by more than epsilon.
 
     For a class F of scoring functions, with probability at least
 
     .. math:: 1 - 2\,\mathcal N(F, \epsilon\theta/8) \bigl[ e^{-2 (\epsilon/4)^{2p} K} + e^{-\epsilon^2 I / 8} \bigr]
 
-    over the draw of I positives and K negatives, every f of F has
-    :math:`R^p 1_f \le R^p_{emp} 1^\theta_f + \epsilon`. The left side is the error on the distribution, the right
-    the one on the rows with margin theta (`pnorm.metrics.p_norm_risk`). The proof has the ramp error
-    (``p_norm_risk(..., theta, ramp=True)``) in the place of the margin error, which is never smaller.
+    over the draw of I positives and K negatives, every f in F satisfies
+    :math:`R^p 1_f \le R^p_{emp} 1^\theta_f + \epsilon`. The left side is the error on the distribution. The right side
+    has the error on the rows with margin theta (`pnorm.metrics.p_norm_risk`). The proof uses the ramp error
+    (``p_norm_risk(..., theta, ramp=True)``) instead, which is never larger than the margin error.
 
     Parameters
     ----------
@@ -108,19 +117,19 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     n_pos, n_neg : int
         I and K.
     log_covering : float or callable
-        Logarithm of the covering number of F in the sup norm at radius epsilon theta / 8; or a function of the
-        radius that returns it, such as ``lambda r: log_covering_linear(n, radius, r)``. For one function that was
-        fixed before looking at the rows, `held_out_push_confidence` says more than this does at 0.
+        Logarithm of the covering number of F in the sup norm at radius epsilon theta / 8, or a function that returns
+        it for a radius, such as ``lambda r: log_covering_linear(n, radius, r)``. The value 0 stands for a single
+        function fixed before looking at the rows; `held_out_push_confidence` is a better bound for it.
 
     Returns
     -------
     Bound
-        A probability; vacuous if it is 0 or less, or epsilon 1 or more, as no error is larger.
+        A probability. Vacuous if it is 0 or less, or if epsilon is 1 or more, since errors are at most 1.
 
     Notes
     -----
-    The proof, as printed, takes a supremum over the negatives inside a probability after an inequality that holds for
-    each of them. The theorem is true as it stands: for one f this is a supremum over thresholds of its scores, and the
+    The printed proof has an inequality for each negative, and then takes a supremum over the negatives inside the
+    probability. The theorem is true as stated. For one f this is a supremum over thresholds of its scores, and the
     inequality of Dvoretzky, Kiefer and Wolfowitz, with Massart's constant, gives the same term for the positives.
 
     References
@@ -139,7 +148,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
 
 
 def _confidence(epsilon: float, log_failure: float) -> Bound:
-    """Return 1 less the probability that an error is off by more than epsilon."""
+    """Return 1 minus the probability that an error is off by more than epsilon."""
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
     return Bound(value, value <= 0.0 or epsilon >= 1.0)
 
@@ -157,7 +166,7 @@ def _exp(x: float) -> float:
 
 
 def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
-    """Return the excess that Theorem 2 grants with a given confidence: `push_confidence`, solved for epsilon.
+    """Return the largest excess of the error at a given confidence, by Theorem 2: `push_confidence` for epsilon.
 
     Parameters
     ----------
@@ -170,13 +179,13 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     n_pos, n_neg : int
         I and K.
     log_covering : float or callable
-        As in `push_confidence`; a function is asked at every epsilon theta / 8 that is tried.
+        As in `push_confidence`; a function is called at every epsilon theta / 8 that is tried.
 
     Returns
     -------
     Bound
-        The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by bisection; vacuous if it is
-        1 or more, as no error is larger; inf if no epsilon will do.
+        The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by bisection. Vacuous if it is 1 or
+        more, since errors are at most 1. inf if there is no such epsilon.
 
     References
     ----------
@@ -204,7 +213,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
         high *= 2.0
         if high > 1e150:
             return Bound(math.inf, True)
-    # Covering numbers jump, so that only halving is sure to end on the side that holds.
+    # Covering numbers jump. Bisection still ends on the side where the condition holds.
     while low < (middle := math.sqrt(low) * math.sqrt(high)) < high:
         low, high = (low, middle) if holds(middle) else (middle, high)
     return Bound(high, high >= 1.0)
@@ -213,7 +222,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
 def push_sample_size(
     delta: float, epsilon: float, theta: float, p: float, log_covering: Any, ratio: float = 1.0
 ) -> float:
-    """Return how many negatives Theorem 2 asks for: `push_confidence`, solved for K.
+    """Return the number of negatives that Theorem 2 requires: `push_confidence`, solved for K.
 
     Parameters
     ----------
@@ -228,13 +237,13 @@ def push_sample_size(
     log_covering : float or callable
         As in `push_confidence`.
     ratio : float
-        I / K, the positives that come with each negative.
+        I / K, the number of positives per negative.
 
     Returns
     -------
     int or float
-        The least K, with I the whole part of ratio K, or 1. Beyond 2**53 a float that is a little larger, and inf
-        beyond 1e308.
+        The least K. I is the whole part of ratio K, at least 1. Beyond 2**53 the result is a float that is slightly
+        larger, and inf beyond 1e308.
 
     References
     ----------
@@ -289,7 +298,7 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
 
     The class is :math:`\{\sum_j \lambda_j h_j : \|\lambda\|_1 \le B,\ 0 \le h_j \le 1\}` for n given weak rankers,
     with the sup norm. Coefficients that are epsilon apart in the 1-norm give functions that are at most epsilon
-    apart, so that a covering of the 1-norm ball will do, and
+    apart. A covering of the 1-norm ball is therefore enough, and
 
     .. math:: \ln \mathcal N \le n \ln (1 + 2B/\epsilon), \qquad 0 \text{ for } \epsilon \ge B.
 
@@ -305,7 +314,7 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     Returns
     -------
     float
-        In nats, zero or more.
+        A bound on the logarithm of the covering number, in nats, zero or more.
 
     Examples
     --------
@@ -319,11 +328,11 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
 
 
 def push_scaling(epsilon: float, p: float) -> float:
-    r"""Return how many times more negatives p asks for than p = 1 does, by Theorem 2.
+    r"""Return the factor by which p requires more negatives than p = 1, by Theorem 2.
 
     .. math:: (4/\epsilon)^{2(p - 1)}
 
-    That is where negatives are what is lacking; at p = 1 it may be positives.
+    The factor applies where the number of negatives limits the bound. At p = 1 the number of positives may limit it.
 
     Parameters
     ----------
@@ -335,7 +344,7 @@ def push_scaling(epsilon: float, p: float) -> float:
     Returns
     -------
     float
-        A ratio; inf beyond 1e308.
+        A ratio of numbers of negatives; inf beyond 1e308.
 
     References
     ----------
@@ -352,18 +361,28 @@ def push_scaling(epsilon: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginCurve:
-    """The result of `margin_curve`; arrays are over the margins."""
+    """The result of `margin_curve`; arrays are over the margins.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
+    >>> curve.thetas, curve.error.round(3), curve.ramp.round(3)
+    (array([0.25, 1.5 ]), array([0.236, 0.527]), array([0.236, 0.351]))
+    >>> curve.theta, curve.epsilon, curve.bound, curve.best
+    (None, None, None, None)
+    """
 
     thetas: Vector
     """The margins, ascending."""
     error: Vector
-    """The margin error on the rows at hand; it never falls."""
+    """The margin error on the given rows; it never falls as the margin grows."""
     ramp: Vector
-    """The ramp error on them, which is never larger."""
+    """The ramp error on the given rows; it is never larger than `error`."""
     epsilon: Vector | None
     """The excess of Theorem 2 at each margin, valid for all margins together."""
     bound: Vector | None
-    """The sum of `ramp` and `epsilon`."""
+    """The bound at each margin: the sum of `ramp` and `epsilon`."""
     theta: float | None
     """The margin with the least bound."""
     best: Bound | None
@@ -380,36 +399,36 @@ class MarginCurve:
 def margin_curve(
     f_pos: Any, f_neg: Any, p: float, thetas: Any, *, delta: float = 0.05, log_covering: Any = None
 ) -> MarginCurve:
-    r"""Return the margin errors of a list, and the margin at which Theorem 2 says most.
+    r"""Return the margin errors of a list, and the margin with the least bound of Theorem 2.
 
-    A larger margin is violated by more rows and needs a coarser covering. To choose it after looking at
-    the rows, the theorem is asked for all T margins at once, each with confidence 1 - delta/T (a union bound): with
-    probability 1 - delta, all of
+    A larger margin is violated by more rows, but needs a coarser covering. To choose the margin after looking at the
+    rows, the theorem is applied to all T margins, each with confidence 1 - delta/T (a union bound). With probability
+    1 - delta, all of
 
     .. math:: R^p 1_f \le R^p_{emp} \varphi^{\theta}_f + \epsilon(\delta / T, \theta)
 
-    hold, and so does the least of them. Here :math:`\varphi^\theta` is the ramp, which falls from 1 at no difference of
-    scores to 0 at theta. The theorem is stated with the margin error, but its proof is about the ramp error, which is
-    never larger.
+    hold, and therefore the least of them holds. Here :math:`\varphi^\theta` is the ramp, which falls from 1 at a score
+    difference of 0 to 0 at theta. The theorem is stated with the margin error. Its proof holds for the ramp error,
+    which is never larger.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. They are rows that f was trained on.
+        Scores of the positives and of the negatives. The rows may be those that f was trained on.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     thetas : array_like, shape (T,)
-        Margins, above 0, in units of the scores; to be fixed before looking at the rows.
+        Margins, above 0, in units of the scores. Fix them before looking at the rows.
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_covering : float or callable, optional
-        As in `push_confidence`; None for the errors alone.
+        As in `push_confidence`; None to compute the errors alone.
 
     Returns
     -------
     MarginCurve
         `thetas`, `error`, `ramp`, `epsilon`, `bound` (each (T,)), and `theta` and `best`, the margin with the least
-        bound and that bound. Without `log_covering`, the last four are None. O(T (I + K) log(I + K)).
+        bound and that bound. Without `log_covering`, the last four are None. The cost is O(T (I + K) log(I + K)).
 
     References
     ----------
@@ -425,7 +444,7 @@ def margin_curve(
     f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
     if margins.size == 0 or not margins[0] > 0.0:
-        raise ValueError(f"thetas must be one number at least, all of them above 0; got {thetas!r}")
+        raise ValueError(f"thetas must be one or more margins above 0; got {thetas!r}")
     error = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta)) for theta in margins])
     ramp = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta, ramp=True)) for theta in margins])
     share = _checks.probability(delta, "delta") / margins.size
@@ -438,41 +457,41 @@ def margin_curve(
     return MarginCurve(margins, error, ramp, epsilon, total, float(margins[i]), Bound(total[i], bool(total[i] >= 1.0)))
 
 
-# A function fixed before looking ----------------------------------------------------------------------
+# One function, fixed before looking at the rows -------------------------------------------------------
 
 
 def held_out_auc_confidence(epsilon: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Bound from below the probability that the AUC on held-out rows is near its expectation.
+    r"""Return a lower bound of the probability that the AUC on held-out rows is near its expectation.
 
     For one scoring function f, with probability at least
 
     .. math:: 1 - 2 \exp\Bigl(-\frac{2 m n \epsilon^2}{m + n}\Bigr)
 
     over the draw of m positives and n negatives, :math:`|\hat A(f) - A(f)| < \epsilon`. A(f) is the probability that f
-    ranks a positive above a negative, ties counted one half. The function must be fixed before looking at these rows:
-    it was not trained on them, nor chosen by them.
+    ranks a positive above a negative; a tie counts one half. The function must be fixed before looking at these rows.
+    It must be neither trained on them nor chosen with them.
 
     Parameters
     ----------
     epsilon : float
         The distance from the expectation, above 0.
     n_pos, n_neg : int
-        m and n. They may be random: the bound holds given the labels.
+        m and n. They may be random, since the bound holds given the labels.
 
     Returns
     -------
     Bound
-        A probability; vacuous if it is 0 or less, or epsilon 1 or more.
+        A probability. Vacuous if it is 0 or less, or if epsilon is 1 or more.
 
     See Also
     --------
-    held_out_auc_epsilon : The same, solved for epsilon.
-    expected_ranking_accuracy_bound : For all functions of a class, those trained on the rows included.
+    held_out_auc_epsilon : The same statement, solved for epsilon.
+    expected_ranking_accuracy_bound : A bound for all functions of a class, including those trained on the rows.
 
     Notes
     -----
     This is McDiarmid's inequality, which has two sides. One row of m positives changes the AUC by at most 1/m. For
-    one side alone, such as :math:`A(f) > \hat A(f) - \epsilon`, the 2 before the exponential is not needed.
+    one side alone, such as :math:`A(f) > \hat A(f) - \epsilon`, drop the 2 before the exponential.
 
     References
     ----------
@@ -496,7 +515,7 @@ def _change(n_pos: int, n_neg: int) -> float:
 
 
 def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Return how far the AUC on held-out rows may be from its expectation: `held_out_auc_confidence` for epsilon.
+    r"""Bound the distance of the AUC on held-out rows from its expectation: `held_out_auc_confidence` for epsilon.
 
     With probability at least 1 - delta, for one f that was fixed before looking at the rows,
 
@@ -512,7 +531,7 @@ def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
     Returns
     -------
     Bound
-        Vacuous if it is 1 or more.
+        The distance. Vacuous if it is 1 or more.
 
     References
     ----------
@@ -534,7 +553,7 @@ def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
 
 
 def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -> float:
-    r"""Return how many held-out negatives tell the AUC to within epsilon: `held_out_auc_confidence` for the rows.
+    r"""Return the number of held-out negatives that give the AUC to within epsilon: `held_out_auc_confidence` for n.
 
     Parameters
     ----------
@@ -543,13 +562,13 @@ def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -
     epsilon : float
         The distance from the expectation, above 0.
     ratio : float
-        m / n, the positives that come with each negative.
+        m / n, the number of positives per negative.
 
     Returns
     -------
     int or float
-        The least n, with m the whole part of ratio n, or 1. Beyond 2**53 a float that is a little larger, and inf
-        beyond 1e308.
+        The least n. m is the whole part of ratio n, at least 1. Beyond 2**53 the result is a float that is slightly
+        larger, and inf beyond 1e308.
 
     References
     ----------
@@ -568,11 +587,11 @@ def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -
 
 
 def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
-    r"""Bound the variance of the AUC on held-out rows, whatever their distribution.
+    r"""Bound the variance of the AUC on held-out rows, for any distribution.
 
     .. math:: \operatorname{Var} \hat A(f) \le \frac{m + n}{4 m n}
 
-    for one f that was fixed before looking at the rows. Its root bounds the standard error.
+    for one f that was fixed before looking at the rows. The root of the bound is a bound on the standard error.
 
     Parameters
     ----------
@@ -582,7 +601,7 @@ def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
     Returns
     -------
     Bound
-        Vacuous if it is 1/4 or more, which no variable between 0 and 1 exceeds.
+        The variance. Vacuous if it is 1/4 or more, since no variable between 0 and 1 has a larger variance.
 
     References
     ----------
@@ -600,15 +619,15 @@ def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
 
 
 def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Bound from below the probability that the error of a push on held-out rows is near that on the distribution.
+    r"""Return a lower bound of the probability that the error exceeds that on held-out rows by less than epsilon.
 
     For one scoring function f, with probability at least
 
     .. math:: 1 - 2 e^{-2 (\epsilon/2)^{2p} K} - 2 e^{-\epsilon^2 I / 2}
 
     over the draw of I positives and K negatives, :math:`R^p 1_f < R^p_{emp} 1_f + \epsilon`: the error on the
-    distribution is below that on the rows (`pnorm.metrics.p_norm_risk`) plus epsilon. No margin is needed. The function
-    must be fixed before looking at these rows: it was not trained on them, nor chosen by them.
+    distribution is below the error on the rows (`pnorm.metrics.p_norm_risk`) plus epsilon. No margin is needed. The
+    function must be fixed before looking at these rows. It must be neither trained on them nor chosen with them.
 
     Parameters
     ----------
@@ -622,19 +641,20 @@ def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -
     Returns
     -------
     Bound
-        A probability; vacuous if it is 0 or less, or epsilon 1 or more, as no error is larger.
+        A probability. Vacuous if it is 0 or less, or if epsilon is 1 or more, since errors are at most 1.
 
     See Also
     --------
-    held_out_push_epsilon : The same, solved for epsilon.
-    push_confidence : For all functions of a class, those trained on the rows included.
+    held_out_push_epsilon : The same statement, solved for epsilon.
+    push_confidence : A bound for all functions of a class, including those trained on the rows.
 
     Notes
     -----
-    The source states this side. Its proof bounds both, so :math:`|R^p 1_f - R^p_{emp} 1_f| < \epsilon` has the same
-    probability, and so have the errors at a margin and the ramp errors in the place of both. It is Theorem 2 with a
-    covering number of 1 and twice this epsilon. (The step of the proof that `push_confidence` mends is mended in the
-    same way: all these losses fall as the score of the positive rises.)
+    The source states this side. Its proof bounds both sides, so :math:`|R^p 1_f - R^p_{emp} 1_f| < \epsilon` has the
+    same probability. The same holds with the margin errors, or the ramp errors, in the place of both errors. It is
+    Theorem 2 with a covering number of 1 and twice this epsilon. The gap in the proof that the notes of
+    `push_confidence` describe is closed in the same way, since all these losses fall as the score of the positive
+    rises.
 
     References
     ----------
@@ -652,7 +672,7 @@ def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -
 
 
 def held_out_push_epsilon(delta: float, p: float, n_pos: int, n_neg: int) -> Bound:
-    """Return how far the error may exceed that on held-out rows: `held_out_push_confidence`, solved for epsilon.
+    """Bound the excess of the error over that on held-out rows: `held_out_push_confidence`, solved for epsilon.
 
     Parameters
     ----------
@@ -666,7 +686,7 @@ def held_out_push_epsilon(delta: float, p: float, n_pos: int, n_neg: int) -> Bou
     Returns
     -------
     Bound
-        The least epsilon, by bisection; vacuous if it is 1 or more, as no error is larger.
+        The least epsilon, by bisection. Vacuous if it is 1 or more, since errors are at most 1.
 
     References
     ----------
@@ -683,7 +703,7 @@ def held_out_push_epsilon(delta: float, p: float, n_pos: int, n_neg: int) -> Bou
 
 
 def held_out_push_sample_size(delta: float, epsilon: float, p: float, ratio: float = 1.0) -> float:
-    """Return how many held-out negatives bound the excess by epsilon: `held_out_push_confidence`, solved for K.
+    """Return the number of held-out negatives that bound the excess by epsilon: `held_out_push_confidence` for K.
 
     Parameters
     ----------
@@ -694,13 +714,13 @@ def held_out_push_sample_size(delta: float, epsilon: float, p: float, ratio: flo
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     ratio : float
-        I / K, the positives that come with each negative.
+        I / K, the number of positives per negative.
 
     Returns
     -------
     int or float
-        The least K, with I the whole part of ratio K, or 1. Beyond 2**53 a float that is a little larger, and inf
-        beyond 1e308.
+        The least K. I is the whole part of ratio K, at least 1. Beyond 2**53 the result is a float that is slightly
+        larger, and inf beyond 1e308.
 
     References
     ----------
@@ -716,7 +736,7 @@ def held_out_push_sample_size(delta: float, epsilon: float, p: float, ratio: flo
 
 
 def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Bound the error of a push on the distribution, given its error on held-out rows.
+    r"""Bound the p-norm error on the distribution, given the error on held-out rows.
 
     With probability at least 1 - delta, for one f that was fixed before looking at the rows,
 
@@ -737,13 +757,13 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
     Returns
     -------
     Bound
-        Vacuous if it is 1 or more.
+        A bound on the error. Vacuous if it is 1 or more.
 
     Notes
     -----
-    The proof of Lemma 4 bounds the deviation of :math:`(R^p)^p` over the negatives, and then takes its root by
-    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3), which is an equality only where one of them is 0. Here the
-    error on the rows is known, and the root is taken of the sum. Both deviations have one side.
+    The proof of Lemma 4 bounds the deviation of :math:`(R^p)^p` over the negatives. It then takes the root by
+    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3), which is an equality only if a or b is 0. Here the error on
+    the rows is known, so the root of the sum is taken instead. Both deviations are bounded on one side only.
 
     References
     ----------
@@ -754,7 +774,7 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
     >>> from pnorm import bounds
     >>> bounds.held_out_push_bound(0.4, 0.05, 4, 10_000, 10_000)
     0.458488
-    >>> bounds.held_out_push_epsilon(0.05, 4, 10_000, 10_000)  # to be added to 0.4
+    >>> bounds.held_out_push_epsilon(0.05, 4, 10_000, 10_000)  # would be added to 0.4
     0.682752
     """
     at_hand, logs = _checks.share(error, "error"), -_log_share(delta, 2.0)
@@ -767,7 +787,7 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
 
 
 def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
-    r"""Return the bipartite rank matrix of a list: who is above whom.
+    r"""Return the bipartite rank matrix of a list: the order of every pair.
 
     .. math:: B_{ik} = 1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}
 
@@ -784,7 +804,7 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
     Raises
     ------
     ValueError, TypeError
-        If a side is empty or not a vector of finite numbers.
+        If a side is empty or is not a vector of finite numbers.
 
     References
     ----------
@@ -803,7 +823,7 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
 
 
 def is_rank_matrix(B: Any) -> bool:
-    """Tell whether some scores realise a matrix of 0, 1/2 and 1.
+    """Return whether some scores realise a matrix of 0, 1/2 and 1.
 
     Parameters
     ----------
@@ -813,8 +833,8 @@ def is_rank_matrix(B: Any) -> bool:
     Returns
     -------
     bool
-        Whether ``rank_matrix(f_pos, f_neg)`` is B for some scores. Negatives with larger column sums must be lower;
-        that settles all scores, and what they realise is compared with B. O(m n + n log n).
+        Whether ``rank_matrix(f_pos, f_neg)`` is B for some scores. Negatives with larger column sums must be lower,
+        which determines the order of all scores. Their rank matrix is compared with B. The cost is O(m n + n log n).
 
     Raises
     ------
@@ -823,9 +843,9 @@ def is_rank_matrix(B: Any) -> bool:
 
     Notes
     -----
-    By Theorem 1 of the source, equivalent: B has none of the forbidden 2 x 2 sub-matrices; and the graph with an
-    edge from i to k where B is 1, from k to i where it is 0 and an undirected one where it is 1/2 has no cycle
-    that follows directions and has one edge with a direction.
+    By Theorem 1 of the source, two conditions are equivalent to this one. First, B has none of the forbidden 2 x 2
+    sub-matrices. Second, take the graph with an edge from i to k where B is 1, from k to i where B is 0, and an
+    undirected edge where B is 1/2. No cycle follows all directions and contains a directed edge.
 
     References
     ----------
@@ -846,7 +866,7 @@ def is_rank_matrix(B: Any) -> bool:
         raise ValueError(f"B has {A[i, k]:g} at row {i}, column {k}; entries must be 0, 1/2 or 1")
     _, level = np.unique(-A.sum(axis=0), return_inverse=True)
     f_neg = 2.0 * level.reshape(-1)
-    # A row stands at the level that it ties with; else just above the highest that it beats.
+    # The level of a row is the level that it ties with, else just above the highest level that it beats.
     tied = np.where(A == 0.5, f_neg, -np.inf).max(axis=1)
     beaten = np.where(A == 1.0, f_neg + 1.0, -1.0).max(axis=1)
     return np.array_equal(rank_matrix(np.where(np.isfinite(tied), tied, beaten), f_neg), A)
@@ -855,13 +875,14 @@ def is_rank_matrix(B: Any) -> bool:
 def rank_matrix_count(m: int, n: int) -> int:
     r"""Count the rank matrices of m positives and n negatives that some scores realise, psi(m, n).
 
-    A list is a word over P, N and X, its levels from the bottom with positives only, negatives only, or both; two P
-    in a row, or two N, would be one level. With W(a, b) such words in which a levels hold positives and b hold
-    negatives,
+    A list is a word over P, N and X. Each letter is a level, from the bottom: with positives only, negatives only, or
+    both. Two P in a row, or two N, would be one level. Let W(a, b) be the number of words in which a levels contain
+    positives and b contain negatives. Then
 
     .. math:: \psi(m, n) = \sum_{a, b} W(a, b)\; a!\, S(m, a)\; b!\, S(n, b),
 
-    S the Stirling numbers of the second kind: the ways to hand out the rows to the levels.
+    where S are the Stirling numbers of the second kind: the factors count the ways to distribute the rows among the
+    levels.
 
     Parameters
     ----------
@@ -871,7 +892,7 @@ def rank_matrix_count(m: int, n: int) -> int:
     Returns
     -------
     int
-        The exact count. O(m n) operations on integers with some (m + n) log(m + n) digits.
+        The exact count. The cost is O(m n) operations on integers with about (m + n) log(m + n) digits.
 
     References
     ----------
@@ -885,7 +906,7 @@ def rank_matrix_count(m: int, n: int) -> int:
     (3, 51, 2067)
     """
     m, n = _checks.count(m, "m", 1), _checks.count(n, "n", 1)
-    # Without PP, a levels with positives need a // 2 with negatives; without NN likewise.
+    # No two P are adjacent, so a levels with positives need a // 2 levels with negatives; likewise for N.
     most_pos, most_neg = min(m, 2 * n + 1), min(n, 2 * m + 1)
     ways_pos, ways_neg = _surjections(m, most_pos), _surjections(n, most_neg)
     above: list[tuple[int, int, int]] = []
@@ -911,16 +932,16 @@ def _surjections(n: int, most: int) -> list[int]:
 
 
 def rank_shatter_linear(d: int, m: int, n: int) -> int:
-    r"""Bound how many rank matrices linear scoring functions of d columns realise on m + n rows.
+    r"""Bound the number of rank matrices that linear scoring functions of d columns realise on m + n rows.
 
-    The bound holds for all rows. It is exact for d = 1, where there are 3: the order, its reverse, and all tied.
-    Else it is the smallest of :math:`\psi(m, n)` (`rank_matrix_count`), and of the number of faces in the proof,
-    with N = m n,
+    The bound holds for any rows. For d = 1 it is exact, and there are 3 matrices: the order, its reverse, and all
+    tied. Otherwise it is the smaller of two numbers: :math:`\psi(m, n)` (`rank_matrix_count`), and the number of faces
+    in the proof, with N = m n,
 
     .. math:: \sum_{k=0}^d \sum_{i=d-k}^d \binom{i}{d-k} \binom{N}{i} = \sum_{i=0}^d 2^i \binom{N}{i},
 
-    which is never more than :math:`3^N` nor, where N is at least d, than the closed form :math:`(2eN/d)^d`. (The closed
-    form is printed for all N; for N < d it fails.)
+    which is at most :math:`3^N`, and at most the closed form :math:`(2eN/d)^d` if N is at least d. (The source states
+    the closed form for all N; it fails for N < d.)
 
     Parameters
     ----------
@@ -930,7 +951,7 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     Returns
     -------
     int
-        An upper bound on the rank-shatter coefficient r(F, m, n). psi is looked at where m n is at most 40,000.
+        An upper bound on the rank-shatter coefficient r(F, m, n). psi is only computed if m n is at most 40,000.
 
     References
     ----------
@@ -956,25 +977,25 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
 def rank_shatter_exact(pos: Any, neg: Any) -> int:
     r"""Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
 
-    A rank matrix is the vector of signs of :math:`\langle w, x_i - \tilde x_k \rangle` over the pairs, so that the
-    count is that of the faces into which hyperplanes through the origin cut the space of w. The lines in which
-    hyperplanes meet are enumerated, and all other faces are compositions of these (a composition X o Y has the
-    signs of X where these are not 0, else those of Y).
+    A rank matrix is the vector of signs of :math:`\langle w, x_i - \tilde x_k \rangle` over the pairs. The count is
+    therefore the number of faces into which hyperplanes through the origin cut the space of w. The lines in which
+    hyperplanes meet are enumerated. All other faces are compositions of these lines. A composition X o Y has the signs
+    of X where they are not 0, and else the signs of Y.
 
     Parameters
     ----------
     pos, neg : array_like, shapes (m, d) and (n, d)
-        Rows. Floats stand for the exact numbers that they hold.
+        The rows. A float is taken as the exact binary number that it holds.
 
     Returns
     -------
     int
-        The number of different ``rank_matrix(pos @ w, neg @ w)`` over all w, that of w = 0 included.
+        The number of different ``rank_matrix(pos @ w, neg @ w)`` over all w, including w = 0.
 
     Raises
     ------
     ValueError, TypeError
-        If there are too many rows: this is meant for a handful of them.
+        If there are too many rows. The count is feasible only for a few rows.
 
     References
     ----------
@@ -990,18 +1011,19 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
     P, Q = _exact(pos, "pos"), _exact(neg, "neg")
     _checks.same_width(pos, neg)
     if len(P) * len(Q) > 2000:
-        raise ValueError(f"{len(P) * len(Q)} pairs are too many to count exactly; rank_shatter_linear bounds them")
+        raise ValueError(f"{len(P) * len(Q)} pairs are too many to count exactly; use rank_shatter_linear for a bound")
     normals = [[u - v for u, v in zip(x, y, strict=True)] for x in P for y in Q]
-    columns = _echelon(normals)[1]  # independent columns; the others change no sign vector
+    columns = _echelon(normals)[1]  # independent columns; further columns change no sign vector
     normals = [[row[c] for c in columns] for row in normals]
     rank = len(columns)
     distinct = list(dict.fromkeys(tuple(x / next(filter(None, row)) for x in row) for row in normals if any(row)))
-    if rank <= 2:  # no pair, one, or lines in a plane: rays, sectors, and the origin
+    if rank <= 2:  # no pair, one pair, or lines in a plane: rays, sectors, and the origin
         return (1, 3, 1 + 4 * len(distinct))[rank]
     most = sum(2**i * math.comb(len(distinct), i) for i in range(rank + 1))
     if most * math.comb(len(distinct), rank - 1) > 10**7:
         raise ValueError(
-            f"{len(distinct)} pairs in {rank} dimensions are too many to count exactly; rank_shatter_linear bounds them"
+            f"{len(distinct)} pairs in {rank} dimensions are too many to count exactly; use rank_shatter_linear for a "
+            "bound"
         )
     lines = set()
     for chosen in combinations(distinct, rank - 1):
@@ -1066,13 +1088,13 @@ def _echelon(rows: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int
 
 
 def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_shatter: float) -> Bound:
-    r"""Return how far the AUC of any function of a class may be from its expectation, for given class sizes.
+    r"""Bound the distance of the AUC from its expectation for all functions of a class, with given numbers of rows.
 
     With probability at least 1 - delta, for all f of the class F at once,
 
     .. math:: |\hat A(f) - A(f)| < \sqrt{\frac{8 (m + n) \bigl(\ln r(F, 2m, 2n) + \ln (4/\delta)\bigr)}{m n}},
 
-    A(f) being the probability that f ranks a positive above a negative, ties counted one half.
+    where A(f) is the probability that f ranks a positive above a negative; a tie counts one half.
 
     Parameters
     ----------
@@ -1081,17 +1103,18 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_shatter : float
-        ln r(F, 2m, 2n), at twice the sizes: ``math.log(rank_shatter_linear(d, 2 * m, 2 * n))``. For one function
-        that was fixed before looking at the rows, `held_out_auc_epsilon` is smaller than this is at 0.
+        ln r(F, 2m, 2n), at twice the sizes: ``math.log(rank_shatter_linear(d, 2 * m, 2 * n))``. The value 0 stands for
+        a single function fixed before looking at the rows; `held_out_auc_epsilon` is a better bound for it.
 
     Returns
     -------
     Bound
-        Vacuous if it is 1 or more.
+        The distance. Vacuous if it is 1 or more.
 
     Notes
     -----
-    Rows are independent draws, positives from one distribution and negatives from another, of any kind.
+    Rows are independent draws, positives from one distribution and negatives from another. Both may be any
+    distributions.
 
     References
     ----------
@@ -1112,10 +1135,10 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
 
 
 def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: float) -> Bound:
-    r"""Return how far the AUC of any function of a class may be from its expectation, for random labels.
+    r"""Bound the distance of the AUC from its expectation for all functions of a class, with random labels.
 
-    Rows and labels are drawn together, and a share rho of them came out positive. With probability at least
-    1 - delta, for all f of the class F at once, the AUC on the rows differs from its expectation by less than
+    Rows and labels are drawn together, and a share rho of the rows is positive. With probability at least 1 - delta,
+    for all f of the class F at once, the AUC on the rows differs from its expectation by less than
 
     .. math:: \sqrt{\frac{8 \bigl(\ln r(F, 2\rho M, 2(1 - \rho)M) + \ln (4/\delta)\bigr)}{\rho (1 - \rho) M}}
 
@@ -1133,7 +1156,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     Returns
     -------
     Bound
-        Vacuous if it is 1 or more; inf if one class did not turn up.
+        The distance. Vacuous if it is 1 or more; inf if the rows have one class only.
 
     References
     ----------
@@ -1156,7 +1179,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
 def freund_bound(
     n_pos: int, n_neg: int, delta: float, log_shatter_pos: float | None = None, log_shatter_neg: float | None = None
 ) -> Bound:
-    r"""Return how far the AUC may be from its expectation by way of classification, after Freund et al.
+    r"""Bound the distance of the AUC from its expectation through classification errors, after Freund et al.
 
     With probability at least 1 - delta, for all f of the class F at once, the AUC on m positives and n negatives
     differs from its expectation by at most
@@ -1164,8 +1187,8 @@ def freund_bound(
     .. math:: 2 \sqrt{\frac{\ln s(\check F, 2m) + \ln (12/\delta)}{m}}
               + 2 \sqrt{\frac{\ln s(\check F, 2n) + \ln (12/\delta)}{n}}
 
-    where s counts the sign patterns of :math:`x \mapsto \operatorname{sign}(f(x) - f(z))`, over all f and z, at so
-    many rows.
+    where s counts the sign patterns of :math:`x \mapsto \operatorname{sign}(f(x) - f(z))`, over all f and z, on the
+    given number of rows.
 
     Parameters
     ----------
@@ -1174,12 +1197,12 @@ def freund_bound(
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_shatter_pos, log_shatter_neg : float, optional
-        ln s at 2m and at 2n rows; None for those of linear functions of one column, s = 8m + 1 and 8n + 1.
+        ln s at 2m and at 2n rows. None stands for linear functions of one column: s = 8m + 1 and 8n + 1.
 
     Returns
     -------
     Bound
-        Vacuous if it is 1 or more.
+        The distance. Vacuous if it is 1 or more.
 
     References
     ----------
@@ -1201,12 +1224,12 @@ def freund_bound(
 
 
 def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
-    """Return two bounds on the AUC of linear functions of one column side by side, the data of Figure 1.
+    """Return two bounds on the AUC of linear functions of one column, the data of Figure 1.
 
     Parameters
     ----------
     n_rows : array_like of int, shape (T,)
-        M, total numbers of rows; each with one row of either class at least.
+        M, total numbers of rows. Each must have at least one row of either class.
     share : float
         The share of positives, m / M.
     delta : float
@@ -1215,8 +1238,8 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
     Returns
     -------
     ours, freund : ndarray, shape (T,)
-        `expected_ranking_accuracy_bound` with r = 3, and `freund_bound`. With delta = 0.01 the first is the
-        smaller one wherever either is below one half.
+        `expected_ranking_accuracy_bound` with r = 3, and `freund_bound`. With delta = 0.01 the first is smaller
+        wherever either of them is below one half.
 
     References
     ----------
@@ -1236,7 +1259,7 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
         n = total - m
         if min(m, n) < 1:
             raise ValueError(
-                f"n_rows must give either class one row at least; got {total} rows, {m} of them positive by share"
+                f"n_rows must give each class at least one row; got {total} rows, {m} of them positive by share"
             )
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
@@ -1251,42 +1274,43 @@ def _log_share(delta: Any, parts: float) -> float:
 
 
 def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
-    r"""Return the exponent with which gradient descent approaches the best function, in the number of rows.
+    r"""Return the rate at which gradient descent approaches the best function, as an exponent of the number of rows.
 
-    For descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and
-    :math:`2N^s` steps of sizes :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and
-    :math:`\lambda = t^{-\gamma}`, the squared distance :math:`\|f_t - f_\lambda\|_K^2` is at most a constant times
-    :math:`N^{-\alpha}` with high probability,
+    Take descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, a number t of steps between
+    :math:`N^s` and :math:`2N^s`, step sizes :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and
+    :math:`\lambda = t^{-\gamma}`. With high probability the squared distance :math:`\|f_t - f_\lambda\|_K^2` is at most
+    a constant times :math:`N^{-\alpha}`,
 
-    .. math:: \alpha = \min\{s\theta - s\gamma \min(q + 1, 2q - 1),\; 1 - s\gamma(1 + q)\},
+    .. math:: \alpha = \min\{s\theta - s\gamma \min(q + 1, 2q - 1),\; 1 - s\gamma(1 + q)\}.
 
-    and that to the best function at all a constant times :math:`N^{-\tilde\alpha}`,
-    :math:`\tilde\alpha = \min\{\alpha, s\gamma\beta\}`, if the squared distance of :math:`f_\lambda` from it is at
-    most a constant times :math:`\lambda^\beta`.
+    Suppose that the squared distance of :math:`f_\lambda` from the best function of all is at most a constant times
+    :math:`\lambda^\beta`. Then the squared distance of :math:`f_t` from the best function is at most a constant times
+    :math:`N^{-\tilde\alpha}`, :math:`\tilde\alpha = \min\{\alpha, s\gamma\beta\}`.
 
     Parameters
     ----------
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; q is 1, 2, 1, 2: the derivative grows at most as :math:`(1 + |u|)^{q-1}`.
     theta : float
-        How fast steps shrink, between 0 and 1.
+        Exponent of the step sizes, between 0 and 1.
     gamma : float
-        How fast lambda does, above 0 and below (1 - theta) / max(q - 1, 1).
+        Exponent of lambda, above 0 and below (1 - theta) / max(q - 1, 1).
     s : float
-        How the number of steps grows, above 0.
+        Exponent of the number of steps, above 0.
     beta : float, optional
-        How well the kernel space fits, between 0 and 1; None for alpha, a number for alpha tilde.
+        Exponent of the approximation error of the kernel space, between 0 and 1. None returns alpha, a number returns
+        alpha tilde.
 
     Returns
     -------
     Bound
-        The exponent; vacuous if it is 0 or less, which says nothing of convergence.
+        The exponent. Vacuous if it is 0 or less, which proves no convergence.
 
     Notes
     -----
-    eta* is to be small enough for `step_condition` (2.2). The theorem prints min{q - 1, 1} in the condition on
-    gamma; its proof has the maximum. It asks for a derivative, which the hinge lacks at its corner; the proof needs
-    no more than the left one.
+    eta* must be small enough for `step_condition` (2.2). The theorem has min{q - 1, 1} in the condition on gamma, but
+    its proof has the maximum, which is used here. The theorem assumes a derivative, and the hinge has none at its
+    corner; the proof only needs the left derivative.
 
     References
     ----------
@@ -1307,19 +1331,19 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
 
 
 def step_condition(loss: str, lam: float, kappa: float) -> float:
-    r"""Return the largest step for which gradient descent in a kernel space stays in a ball.
+    r"""Return the largest step size for which gradient descent in a kernel space stays in a ball.
 
     If no step is larger than
 
     .. math:: \frac{1}{4 \kappa^2 M(\lambda) + \lambda}, \qquad
               M(\lambda) = \sup_{0 < |u| \le 4\kappa^2 |\phi'(0)|/\lambda} \frac{|\phi'(u) - \phi'(0)|}{|u|},
 
-    then :math:`\|f_t\|_K \le 2 \kappa |\phi'(0)| / \lambda` for all t, whatever the rows are.
+    then :math:`\|f_t\|_K \le 2 \kappa |\phi'(0)| / \lambda` for all t and any rows.
 
     Parameters
     ----------
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
-        phi; M is 1/4, 2, 1, 2 (0 for the hinge where its corner is out of reach).
+        phi; M is 1/4, 2, 1, 2. For the hinge, M is 0 if u does not reach its corner.
     lam : float
         lambda, above 0: the penalty is :math:`\lambda/2 \|f\|_K^2`.
     kappa : float
@@ -1328,7 +1352,7 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     Returns
     -------
     float
-        The largest step.
+        The largest step size.
 
     References
     ----------
@@ -1347,14 +1371,14 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
 
 
 def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
-    r"""Return by how much the objective on the rows may mislead gradient descent, for all its steps at once.
+    r"""Bound the deviation of the objective on the rows from its expectation, for all descent steps at once.
 
     With probability at least 1 - delta, for all t,
 
     .. math:: E_S(f_\lambda) - E(f_\lambda) + E(f_t) - E_S(f_t) \le
               \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn}.
 
-    Here f_t are the iterates (1.5), E is the expected loss of a pair and E_S its mean over the rows,
+    Here f_t are the iterates (1.5), E is the expected loss of a pair and E_S the mean loss over the rows,
     :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
     largest :math:`|\phi'|` and :math:`\phi` between :math:`-2\kappa r` and :math:`2\kappa r`.
 
@@ -1365,19 +1389,19 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     n_pos, n_neg : int
         m and n.
     lam, kappa : float
-        As in `step_condition`, whose condition the steps have to meet.
+        As in `step_condition`. The steps must satisfy its condition.
     delta : float
         The probability with which the bound may fail, between 0 and 1.
 
     Returns
     -------
     float
-        In units of the loss; it says nothing where it is larger than the loss ever is. inf beyond 1e308.
+        The deviation, in units of the loss. It is useless if it is larger than any value of the loss. inf beyond 1e308.
 
     Notes
     -----
-    The printed proof bounds a supremum on both sides and loses factors of 2 on the way; the value holds all the
-    same, with room to spare, as f_lambda is fixed and a supremum on one side is enough.
+    The printed proof bounds a supremum on both sides and loses factors of 2. The value holds nevertheless, and is not
+    tight: f_lambda is fixed, and a supremum on one side is enough.
 
     References
     ----------
@@ -1416,7 +1440,7 @@ def sample_error_bound(
     delta: float,
     f_lambda_norm: float | None = None,
 ) -> Bound:
-    r"""Bound the distance of t steps of gradient descent from the function they approach.
+    r"""Bound the squared distance of the iterate after t steps of gradient descent from the function it approaches.
 
     For steps :math:`\eta_t = \eta_1 t^{-\theta}` that meet `step_condition`, with probability at least 1 - delta
     for all t, :math:`\|f_t - f_\lambda\|_K^2` is at most, for theta < 1, with v = :math:`\eta_1 \lambda`,
@@ -1442,17 +1466,16 @@ def sample_error_bound(
     eta1 : float
         The first step.
     theta : float
-        How fast steps shrink, from 0 to 1.
+        Exponent of the step sizes, from 0 to 1.
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     f_lambda_norm : float, optional
-        :math:`\|f_\lambda\|_K`, if known; else its square is taken to be :math:`2\phi(0)/\lambda`, which it never
-        exceeds.
+        :math:`\|f_\lambda\|_K`, if known. By default its upper bound is used, :math:`\sqrt{2\phi(0)/\lambda}`.
 
     Returns
     -------
     Bound
-        A squared distance; vacuous if it is no less than that of 0, where descent begins.
+        A squared distance. Vacuous if it is not below that of the zero function, where descent begins.
 
     Raises
     ------
@@ -1461,8 +1484,8 @@ def sample_error_bound(
 
     Notes
     -----
-    Printed without the square of kappa in the condition on the steps, with :math:`2\kappa L_r + \kappa|\phi'(0)|`
-    for G, and with 2 for the 9 of its own proof; these are mended here.
+    Three errors of the source are corrected here. It omits the square of kappa in the condition on the steps, has
+    :math:`2\kappa L_r + \kappa|\phi'(0)|` for G, and has 2 where its proof has 9.
 
     References
     ----------
@@ -1481,7 +1504,8 @@ def sample_error_bound(
     first, largest = _checks.positive(eta1, "eta1"), step_condition(loss, lam, kappa)
     if first > largest * (1.0 + 1e-12):
         raise ValueError(
-            f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {phi.name} loss; got {eta1!r}"
+            f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {phi.name} loss; got {eta1!r}. "
+            "Pass a smaller first step"
         )
     trivial = 2.0 * phi.at_zero / lam
     norm = trivial

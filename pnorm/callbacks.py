@@ -1,7 +1,7 @@
-"""Callbacks of `pnorm.train` and `pnorm.minimize`: stop by a measure of validation rows, or by time.
+"""Callbacks for `pnorm.train` and `pnorm.minimize`: stop a run by a measure on validation rows, or after a time.
 
-A callback is called with the trace so far after every round, and a true return value ends the run, whose
-status is then ``"callback"``. Those of this module may be used for one run after another: each run starts anew.
+A callback is called after every round with the trace so far. A true return value ends the run, and its status is then
+``"callback"``. The callbacks of this module can be used for several runs; they start again with each run.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NAMES = (*_NAMES, _OBJECTIVE)
 """Names of metrics."""
 
 _COSTS = (*COSTS, objectives.value)
-"""Functions that a user may pass and that are better the smaller they are."""
+"""Functions of this package for which smaller is better."""
 
 Measure = Callable[[Scores], float]
 
 
 class _Watch:
-    """Detects a new run by its number of rounds, which starts again."""
+    """Detects a new run: its number of rounds starts again."""
 
     _n_iter = math.inf
     _init: Vector | None = None
@@ -57,17 +57,29 @@ class _Watch:
 
 
 class EarlyStopping(_Watch):
-    """Scores validation rows after every round, and stops when they no longer get better; see `early_stopping`.
+    """Measures validation rows after every round, and stops the run when the score no longer improves.
+
+    Make one with `early_stopping`.
 
     Attributes
     ----------
     best_iter : int
-        The first round after which the score was the best: ``trace.lam_at(stop.best_iter)`` are its coefficients.
-        0 stands for those before the first round.
+        The first round with the best score; 0 stands for the start. ``trace.lam_at(stop.best_iter)`` returns its
+        coefficients.
     best_score : float
-        The score there; nan before the first run.
+        The best score; nan before the first run.
     scores : ndarray, shape (T + 1,)
-        The score before the first round and after each one, of the last run.
+        The score before the first round and after each round of the last run.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> stop = pnorm.callbacks.early_stopping(data.pos[1::2], data.neg[1::2], "average_precision", 20)
+    >>> lam, trace = pnorm.train(data.pos[::2], data.neg[::2], p=16, t_max=1000, callback=stop)
+    >>> stop.best_iter, round(stop.best_score, 4), stop.scores.size == trace.n_iter + 1
+    (5, 0.8113, True)
+    >>> lam = trace.lam_at(stop.best_iter)
     """
 
     def __init__(
@@ -83,7 +95,7 @@ class EarlyStopping(_Watch):
         self._sides, self._rankers, self._measure = sides, rankers, measure
         of_pos, of_neg = list[Seen](), list[Seen]()
         self._rows = rankers._read(sides[0], "pos_val", of_pos), rankers._read(sides[1], "neg_val", of_neg)
-        tell(map(add, of_pos, of_neg), strict=False)  # rows held out may all be new
+        tell(map(add, of_pos, of_neg), strict=False)  # held-out rows may have new groups only
         self._sign = 1.0 if maximize else -1.0
         self._min_delta, self._patience, self._n_threads = min_delta, patience, n_threads
         self._f = Scores(np.empty(0), np.empty(0))
@@ -97,7 +109,7 @@ class EarlyStopping(_Watch):
         return np.array(self._scores)
 
     def __call__(self, trace: Trace) -> bool:
-        """Score the rounds since the last call.
+        """Measure the rounds since the last call.
 
         Parameters
         ----------
@@ -107,14 +119,14 @@ class EarlyStopping(_Watch):
         Returns
         -------
         bool
-            Whether to stop: the last `patience` rounds brought nothing better.
+            Whether to stop: none of the last `patience` rounds had a better score.
         """
         if self._begins(trace):
             self._forget()
             if trace.init.size != len(self._rankers):
                 raise ValueError(
-                    f"the run has {trace.init.size} weak rankers and early_stopping {len(self._rankers)}: "
-                    "give both the same H"
+                    f"the run has {trace.init.size} weak rankers and early_stopping {len(self._rankers)}. "
+                    "Pass the same H to both"
                 )
             self._set(trace.init)
             self._score()
@@ -127,7 +139,7 @@ class EarlyStopping(_Watch):
         self._f = Scores(*[scored(X, self._rankers, lam, self._n_threads, strict=None) for X in self._sides])
 
     def _move(self, trace: Trace, t: int) -> None:
-        """Update the scores from round t - 1 to round t: by one weak ranker, or by all if all coefficients changed."""
+        """Update the scores from round t - 1 to t, with one weak ranker, or with all if all coefficients changed."""
         if trace._points is not None:
             self._set(trace.lam_at(t))
             return
@@ -169,7 +181,7 @@ def early_stopping(
     group_weight: str = "pairs",
     n_threads: int | None = None,
 ) -> EarlyStopping:
-    """Stop when rows that are not trained on have not been ranked better for some rounds.
+    """Return a callback that stops a run when the ranking of validation rows no longer improves.
 
     Parameters
     ----------
@@ -178,44 +190,44 @@ def early_stopping(
     neg_val : array_like, shape (K, d), or sequence of K things
         Negative validation rows.
     metric : str or callable
-        What their list is worth. ``"partial_auc"``, the area under the ROC curve down to the first ten negatives, or
-        the first 1 % of them if that is more, scaled to 1 if perfect, as in `pnorm.cross_validate`; or
-        ``"average_precision"``, ``"auc"``, ``"bedroc"``, ``"discounted_gain_at_top"``, ``"enrichment_factor"``,
-        ``"positives_at_top"``, ``"r_max"`` of `pnorm.metrics`;
-        ``"log_objective"``, what training lowers, on these rows; or a function of ``(f_pos, f_neg)``,
-        ``functools.partial(pnorm.metrics.precision_at, k=100)``. With weights it is also given ``pos_weight`` and
+        The measure of the list of validation rows. ``"partial_auc"`` is the area under the ROC curve down to the first
+        ten negatives, or the first 1 % of them if that is more, scaled to 1 for a perfect list, as in
+        `pnorm.cross_validate`. Also ``"average_precision"``, ``"auc"``, ``"bedroc"``, ``"discounted_gain_at_top"``,
+        ``"enrichment_factor"``, ``"positives_at_top"`` and ``"r_max"`` of `pnorm.metrics`. ``"log_objective"`` is the
+        training objective on these rows. Or a function of ``(f_pos, f_neg)``, such as
+        ``functools.partial(pnorm.metrics.precision_at, k=100)``; with weights it also gets ``pos_weight`` and
         ``neg_weight``.
     patience : int
-        Rounds without a better score after which to stop, one at least.
+        Stop after this many rounds without a better score, at least 1.
     H : None, sequence of callables, or Rankers
-        The weak rankers. They are those of the run.
+        The weak rankers. Pass those of the run.
     maximize : bool, optional
-        Whether more is better. None knows it of the names and of the functions of this package, and takes it for
-        true of any other function.
+        Whether larger is better. None chooses the right value for the names and the functions of this package, and
+        true for any other function.
     min_delta : float
-        A score counts as better if it is so by more than this, zero or more.
+        A score must be better by more than this to count, zero or more.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.cross_validate`: with ``"bottom"`` a metric that is given by
-        its name is that of the list read from below.
+        The end of the list that is to be most accurate. As in `pnorm.cross_validate`: with ``"bottom"`` a metric given
+        by name is computed for the reversed list.
     p, price, loss, smoothing : as in `pnorm.train`
-        Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
+        The objective of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. They are those of the validation rows.
+        Case weights, zero or more. Weights of the validation rows.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups: pairs form within a group only. They are those of the validation rows. The score is then the mean
-        over the groups that have both sides (the objective is a sum over them, as in training).
+        Query groups: pairs form within a group only. Groups of the validation rows. The score is the mean over the
+        groups that have both sides; ``"log_objective"`` is a sum over them, as in training.
     group_weight : {"pairs", "equal"}
-        How much each query group counts. As in `pnorm.train`, for the metric ``"log_objective"``; in other metrics
+        How much each query group counts. As in `pnorm.train`, for the metric ``"log_objective"``. In other metrics all
         groups count the same.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.score`. They form the scores of all rows before the first round, and in every step of `pnorm.minimize`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.score`. They compute
+        the scores of all rows before the first round, and in every step of `pnorm.minimize`.
 
     Returns
     -------
     EarlyStopping
-        What to pass as ``callback=`` to `pnorm.train` or `pnorm.minimize`. Its `best_iter` tells which round was the
-        best, the first of them if there are several, and its `scores` what came of each.
+        The callback; pass it as ``callback=`` to `pnorm.train` or `pnorm.minimize`. Its `best_iter` is the first round
+        with the best score, and its `scores` are the scores of all rounds.
 
     Raises
     ------
@@ -224,11 +236,10 @@ def early_stopping(
 
     Notes
     -----
-    A round costs one weak ranker on the validation rows, whose scores are kept, and one call of the metric. That is a
-    sort, which may well take longer than the round itself, but for ``"log_objective"``, which needs none. In
-    `pnorm.minimize`, where all coefficients move, a step costs all weak rankers. Counts such as
-    ``"positives_at_top"`` stay the same for many rounds and need more patience than the default. A score of nan is
-    worse than any number.
+    In each round, the output of one weak ranker is computed on the validation rows, and the metric is called once. The
+    metric needs a sort, which may take longer than the round itself; ``"log_objective"`` needs none. In
+    `pnorm.minimize` all coefficients change, so a step costs all weak rankers. Counts such as ``"positives_at_top"``
+    stay the same for many rounds and need more patience than the default. A score of nan is worse than any number.
 
     Examples
     --------
@@ -251,7 +262,7 @@ def early_stopping(
     _checks.push(push)
     if metric == _OBJECTIVE:
         if p is None and price is None:
-            raise ValueError("metric 'log_objective' needs the p of the run, or its price")
+            raise ValueError("metric 'log_objective' needs the p of the run, or its price. Pass p= or price=")
         make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
         objective = make(trained.seen_by(push), SERIAL)
 
@@ -260,7 +271,9 @@ def early_stopping(
 
     else:
         if p is not None or price is not None:
-            raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
+            raise ValueError(
+                f"p and price are for the metric 'log_objective' only; got metric={metric!r}. Leave them out"
+            )
         of_sides = scorer(*named(metric, _NAMES, counted, push), counted)
 
         def of_rows(f: Scores) -> float:
@@ -271,7 +284,7 @@ def early_stopping(
 
     more = _grows(metric) if maximize is None else bool(maximize)
     stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience, _checks.threads(n_threads))
-    measure(Scores(np.zeros(n_pos), np.zeros(n_neg)))  # a metric that cannot be called says so before training
+    measure(Scores(np.zeros(n_pos), np.zeros(n_neg)))  # a metric that cannot be called fails before training
     return stop
 
 
@@ -283,13 +296,25 @@ def _grows(metric: Any) -> bool:
 
 
 class TimeLimit(_Watch):
-    """Stops a run after a time limit; see `time_limit`."""
+    """Stops a run after a time limit. Make one with `time_limit`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> limit = pnorm.callbacks.time_limit(3600)
+    >>> limit
+    <TimeLimit: 3600 seconds>
+    >>> lam, trace = pnorm.train(data.pos, data.neg, t_max=20, callback=limit)
+    >>> limit(trace)
+    False
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._began = seconds, 0.0
 
     def __call__(self, trace: Trace) -> bool:
-        """Compare the time with the limit.
+        """Return whether the time limit is reached.
 
         Parameters
         ----------
@@ -311,17 +336,18 @@ class TimeLimit(_Watch):
 
 
 def time_limit(seconds: float) -> TimeLimit:
-    """Stop after some time by the clock on the wall.
+    """Return a callback that stops a run after a time limit.
 
     Parameters
     ----------
     seconds : float
-        The time, above 0, from the end of the first round on: reading the data, and the first round, come on top.
+        The limit in seconds of elapsed time, above 0. It counts from the end of the first round; the time for reading
+        the data and for the first round is not included.
 
     Returns
     -------
     TimeLimit
-        What to pass as ``callback=``. The run ends after the round in which the time runs out.
+        The callback; pass it as ``callback=``. The run ends after the round in which the limit is reached.
 
     Raises
     ------
@@ -340,7 +366,7 @@ def time_limit(seconds: float) -> TimeLimit:
 
 
 def any_of(*callbacks: Callable[[Trace], bool | None]) -> Callable[[Trace], bool]:
-    """Stop when one of several callbacks asks to.
+    """Return a callback that stops a run when one of several callbacks does.
 
     Parameters
     ----------
@@ -350,12 +376,12 @@ def any_of(*callbacks: Callable[[Trace], bool | None]) -> Callable[[Trace], bool
     Returns
     -------
     callable
-        A callback that calls all of them after every round, in this order, and stops if one of them does.
+        A callback that calls all of them after every round, in this order, and stops the run if one returns true.
 
     Raises
     ------
     ValueError, TypeError
-        If there is none, or one is not callable.
+        If no callback is given, or one is not callable.
 
     Examples
     --------

@@ -1,11 +1,10 @@
-"""Data to rank: one set that is played out from rules, one that is simulated, seven that are read from files, and a
-reader of lists.
+"""Data sets: one that is generated from rules, one that is simulated, seven that are read from files, and a reader of
+svmlight files.
 
-The files of the seven are the public ones, byte for byte, and none comes with the package. They are looked for in the
-folder ``data_home``, by default the one that the environment variable ``PNORM_DATA`` names, and must have the
-sha256 that is written down here. A file that is not there is replaced by the copy of the set at OpenML, if
-scikit-learn is installed to fetch it: into ``data_home``, or where scikit-learn keeps its data. Whatever was
-fetched must hold the same rows, perhaps in another order.
+The package does not contain the seven files. They are the public files, byte for byte, and are read from the folder
+``data_home``, by default the folder in the environment variable ``PNORM_DATA``. Their sha256 is checked. If a file is
+missing and scikit-learn is installed, the copy of the data set at OpenML is fetched into ``data_home``, or into the
+data folder of scikit-learn. It must contain the same rows, in any order.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._checks.text import install
 
 __all__ = [
     "Dataset",
@@ -50,7 +50,16 @@ class Dataset:
     names : tuple of str
         Names of the d columns.
     citation : str
-        Where the data come from.
+        The source of the data.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> data.X.shape, data.y[:3], data.names[:2]
+    ((958, 9), array([0, 0, 0]), ('top-left', 'top-middle'))
+    >>> data.pos.shape, data.neg.shape
+    ((626, 9), (332, 9))
     """
 
     X: Any
@@ -78,12 +87,12 @@ _O, _X, _BLANK = 0, 1, 2  # the coding of TR2005-874
 
 
 def tic_tac_toe() -> Dataset:
-    """Return all 958 boards on which a game of tic-tac-toe can end.
+    """Return all 958 final boards of tic-tac-toe, with the label "x has won".
 
     x moves first, and a game ends with three in a row or a full board. A board is positive if x has
     three in a row (626 of 958). The columns are the nine squares, row by row from the top left,
     with o = 0, x = 1 and blank = 2 as in TR2005-874. The boards are those of the UCI set
-    "Tic-Tac-Toe Endgame"; here they are played out from the rules, in lexicographic order.
+    "Tic-Tac-Toe Endgame"; here they are generated from the rules, in lexicographic order.
 
     Returns
     -------
@@ -231,10 +240,10 @@ def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> 
 
 
 def pima(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the Pima Indians diabetes data: which women develop diabetes within five years?
+    """Return the Pima Indians diabetes data, with the label "diabetes within five years".
 
-    Eight measurements of 768 women; diabetes is positive. A zero that cannot be, of glucose or of the body mass
-    say, stands for a missing value.
+    Eight measurements of 768 women; diabetes is positive. An impossible zero, of glucose or of the body mass
+    for instance, is a missing value.
 
     Parameters
     ----------
@@ -249,18 +258,18 @@ def pima(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_PIMA, data_home)
 
 
 def wdbc(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the diagnostic Wisconsin breast cancer data: which tumours are malignant?
+    """Return the diagnostic Wisconsin breast cancer data, with the label "malignant tumour".
 
     Ten properties of cell nuclei in an image (mean, standard error and worst of each); malignant is positive. The
-    papers use the first six columns, as all of them together separate the classes.
+    papers use the first six columns, because all columns together separate the classes.
 
     Parameters
     ----------
@@ -275,19 +284,19 @@ def wdbc(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_WDBC, data_home)
 
 
 def housing(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the Boston housing data, as the papers use them: which tracts bound the Charles River?
+    """Return the Boston housing data as used in the papers, with the label "tract bounds the Charles River".
 
-    CHAS = 1 is positive, the other thirteen variables are the columns, the price (MEDV) among them. The column B is
-    made from the share of Black residents, an assumption for which the set has been withdrawn elsewhere; it is
-    here for the papers' experiments and nothing else.
+    CHAS = 1 is positive. The other thirteen variables are the columns, including the price (MEDV). The column B is
+    computed from the share of Black residents under an assumption for which other packages have withdrawn the data
+    set. Use it only to repeat the experiments of the papers.
 
     Parameters
     ----------
@@ -302,15 +311,15 @@ def housing(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_HOUSING, data_home)
 
 
 def ionosphere(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the ionosphere data: which radar returns show structure in the ionosphere?
+    """Return the ionosphere data, with the label "good radar return" (it shows structure in the ionosphere).
 
     Seventeen pulses, a real and an imaginary part of each; good returns are positive. The second column is constant.
 
@@ -327,15 +336,15 @@ def ionosphere(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_IONOSPHERE, data_home)
 
 
 def spambase(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the spambase data: which e-mails are spam?
+    """Return the spambase data, with the label "spam".
 
     Frequencies of 48 words and 6 characters in per cent, and three lengths of runs of capitals; spam is positive.
     391 rows occur more than once.
@@ -353,15 +362,15 @@ def spambase(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_SPAMBASE, data_home)
 
 
 def magic(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the MAGIC telescope data: which showers are gamma rays?
+    """Return the MAGIC telescope data, with the label "gamma ray".
 
     Ten parameters of simulated images of showers; gamma rays, the signal, are positive. The rows are sorted by class.
 
@@ -378,15 +387,15 @@ def magic(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_MAGIC, data_home)
 
 
 def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return the training part of a9a, the census data "Adult" in indicators: who earns more than 50,000 a year?
+    """Return the training part of a9a, the census data "Adult" as indicators, with the label "more than 50,000 a year".
 
     Fourteen variables in 123 indicators of a level or an interval, of which a row has at most 14; more than 50,000 is
     positive. The rows are sparse (`scipy.sparse.csr_array`).
@@ -404,9 +413,9 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If the file is not there and cannot be fetched.
+        If the file does not exist and cannot be fetched.
     ValueError
-        If the file is not the one this was written for.
+        If the file has another sha256 than expected.
     """
     return _load(_A9A, data_home)
 
@@ -415,7 +424,19 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
 
 
 class GradedLists(NamedTuple):
-    """Rows of several lists with grades, as `pnorm.listwise.train` takes them: ``train(*data)``."""
+    r"""Rows of several lists with grades, for `pnorm.listwise.train`: ``train(*data)``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:1\n0 qid:7 1:0.1\n1 qid:4 2:0.2\n0 qid:4 1:0.3\n")
+    >>> data = pnorm.datasets.read_svmlight(path)
+    >>> data.X.shape, data.y, data.group
+    ((4, 3), array([2., 0., 1., 0.]), array([7, 7, 4, 4]))
+    >>> w, trace = pnorm.listwise.train(*data)
+    """
 
     X: Any
     """(N, d): the rows, a `scipy.sparse.csr_array`."""
@@ -430,32 +451,32 @@ class GradedLists(NamedTuple):
 
 
 def read_svmlight(files: Any) -> Any:
-    r"""Read rows, grades and queries from files in the svmlight format, as the public sets of learning to rank are.
+    r"""Read rows, grades and queries from svmlight files, the format of the public learning-to-rank data sets.
 
-    A line is ``grade qid:query column:value column:value ... # comment``; columns that are left out are zero. This is
-    `sklearn.datasets.load_svmlight_files`, and needs scikit-learn, the extra ``sklearn``.
+    A line is ``grade qid:query column:value column:value ... # comment``; columns that are left out are zero. The
+    function uses `sklearn.datasets.load_svmlight_files` and needs scikit-learn, the extra ``sklearn``.
 
     Parameters
     ----------
     files : path, or sequence of paths
-        A file, or files of one set, for instance for training and for testing: they get the same columns. Names that
-        end in ``.gz`` or ``.bz2`` are unpacked.
+        A file, or several files of one data set, such as training and test files, which get the same columns. Files
+        that end in ``.gz`` or ``.bz2`` are unpacked.
 
     Returns
     -------
     GradedLists, or list of GradedLists
         For every file `X`, `y` and `group`. Columns are counted from 1 if no file has a column 0, up to the largest
-        that has a value; ``X.resize((N, d))`` adds empty ones to a file that was read by itself.
+        column with a value; ``X.resize((N, d))`` adds empty columns.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If a file does not exist.
     ImportError
         If scikit-learn is not installed.
     ValueError, TypeError
-        If a line is not as above (the message has its number), a row has no query or a grade that is not finite, a file
-        has no rows, or a compressed one is damaged.
+        If a line has another format (the message contains its number), a row has no query or a grade that is not
+        finite, a file has no rows, or a compressed file is damaged.
 
     Examples
     --------
@@ -487,9 +508,7 @@ def read_svmlight(files: Any) -> Any:
     try:
         from sklearn.datasets import load_svmlight_files
     except ImportError:
-        raise ImportError(
-            "read_svmlight needs scikit-learn, the extra 'sklearn' of pnorm: pip install scikit-learn"
-        ) from None
+        raise ImportError(f"read_svmlight needs scikit-learn. {install('sklearn')}") from None
     with contextlib.ExitStack() as stack:
         sources = [_Lines(stack.enter_context(_unpacked(path))) for path in paths]
         try:

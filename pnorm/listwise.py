@@ -1,9 +1,10 @@
 r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and their surrogates for training.
 
-Rows come in lists, the documents of a query, and every row has a grade. A function :math:`f = \langle w, x \rangle`
-puts each list in order. How wrong that is, Kendall's tau loss counts by pairs and NDCG by the grades at the top; both
-have a convex upper bound with a subgradient, and `train` minimises its mean over the lists by subgradient steps, a list
-at a time. The source is section 17.4 of S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", 2014.
+Rows come in lists, such as the documents of a query, and every row has a grade. A linear function
+:math:`f = \langle w, x \rangle` orders each list. Kendall's tau loss counts the pairs in the wrong order. NDCG measures
+the grades at the top. Each of the two losses has a surrogate, a convex upper bound with a subgradient. `train`
+minimises the mean of a surrogate over the lists, with subgradient steps for one list at a time. The source is
+section 17.4 of S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", 2014.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ _STEPS = 2000
 """Smallest default number of steps."""
 
 _ROUNDING = 1e-14
-"""Differences of a column within a list are rounding below this share of its size."""
+"""Differences of a column within a list count as rounding below this share of its size."""
 
 _LARGEST = 1e300
 """Entries of larger size, or smaller than its inverse, are refused."""
 
 _HARD = 1e12
-"""Sum of r^3 over the assignments of a run from which on a warning estimates their time, about 0.5 ns each."""
+"""Sum of r^3 over the assignments of a run above which a warning states their time; a unit takes about 0.5 ns."""
 
 
 class _Loss(Protocol):
@@ -55,7 +56,7 @@ class _Loss(Protocol):
     """(G,): the factor of the slopes of every list."""
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        """Write the surrogates of the lists first:last and their slopes by the scores f, or only the errors."""
+        """Write the surrogates of the lists first:last and their derivatives by the scores f, or only the errors."""
 
 
 class _Kendall:
@@ -78,14 +79,14 @@ class _Kendall:
 
 
 class _Ndcg:
-    """1 - NDCG, and its bound by the worst permutation."""
+    """1 - NDCG, and its upper bound by the worst permutation."""
 
     def __init__(self, y: Vector, starts: NDArray[np.intp], k: Any, gain: Any, discount: Any) -> None:
         self._starts = starts
         self._gains = gains_of(y, starts, gain)
         self._by_rank = discounts_of(discount, k, starts)
         self._best, worst = [discounted(self._gains, f, starts, self._by_rank) for f in (y, -y)]
-        self._settled = self._best - worst <= 1e-12 * self._best  # whatever the order
+        self._settled = self._best - worst <= 1e-12 * self._best  # any order is best
         n_lists = starts.size - 1
         lists = [slice(starts[g], starts[g + 1]) for g in range(n_lists)]
         self._positions = np.concatenate([_mean_places(y[rows]) for rows in lists])
@@ -116,7 +117,7 @@ class _Ndcg:
             if grad is not None:
                 grad[rows] = 0.0
             return
-        # Place v is that of rank r - v + 1; differences of scores alone count.
+        # Place v has rank r - v + 1; only differences of scores count.
         scores, places = f[rows] - f[rows].mean(), np.arange(1.0, size + 1.0)
         worth = np.outer(scores, places)
         worth -= np.outer(self._gains[rows] / self._best[g], by_place)
@@ -135,7 +136,7 @@ def _mean_places(y: Vector) -> Vector:
 
 
 def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
-    r"""Return Kendall's tau loss: how many pairs of rows are in the wrong order.
+    r"""Return Kendall's tau loss: the share of pairs of rows in the wrong order.
 
     .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
               \mathbf 1\bigl[\operatorname{sign}(f_i - f_j) \ne \operatorname{sign}(y_i - y_j)\bigr]
@@ -143,21 +144,20 @@ def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; larger is better. Equal scores of different grades are in the wrong order.
+        The scores f; larger is better. Rows of different grades with equal scores are in the wrong order.
     y : array_like, shape (r,)
-        The grades, any real numbers. Pairs of one grade have no right order and do not count, but r is the number of
-        all rows.
+        The grades, any real numbers. Pairs of one grade do not count in the sum, but r is the number of all rows.
     group : array_like, optional
-        Lists, as in `train`: the mean over them is returned. A list without pairs has the loss 0.
+        Lists, as in `train`. The mean over the lists is returned. A list without pairs has the loss 0.
 
     Returns
     -------
     float
-        From 0 to 1. Without ties, 1 - 2 times it is Kendall's tau.
+        From 0 to 1. Without ties, Kendall's tau is 1 minus twice this loss.
 
     Notes
     -----
-    O(r log r).
+    The cost is O(r log r).
 
     References
     ----------
@@ -181,34 +181,35 @@ def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float,
     .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
               \max\bigl(0, 1 - \operatorname{sign}(y_i - y_j)(f_i - f_j)\bigr)
 
-    Convex in the scores, and never below `kendall_tau_loss`. As a function of w in f = Xw it changes at most by
-    :math:`\max_{i,j} |x_i - x_j|` for each unit of w.
+    It is convex in the scores and never below `kendall_tau_loss`. As a function of w in f = Xw it changes by at most
+    :math:`\max_{i,j} |x_i - x_j|` per unit of w.
 
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; larger is better.
+        The scores f; larger is better.
     y : array_like, shape (r,)
-        The grades, any real numbers; pairs of one grade are skipped, as in the loss.
+        The grades, any real numbers. Pairs of one grade do not count, as in the loss.
     group : array_like, optional
-        Lists, as in `train`: the mean over them is returned.
+        Lists, as in `train`. The mean over the lists is returned.
 
     Returns
     -------
     value : float
-        Zero where all pairs are right by 1 at least.
+        The surrogate. It is zero if all pairs are in the right order by at least 1.
     grad : ndarray, shape (r,)
-        A subgradient by the scores; at corners, the one of the pairs that are still wrong.
+        A subgradient with respect to the scores. At a corner it is the derivative from the side where the pair still
+        has a loss.
 
     Raises
     ------
     OverflowError
-        If differences of scores, summed over all pairs, are more than a double holds.
+        If differences of scores, summed over all pairs, are too large for a double.
 
     Notes
     -----
-    O(r log r) for any number of grades: the list is sorted by score part by part, grade by grade, and where two parts
-    meet one sweep adds up their pairs.
+    The cost is O(r log r) for any number of grades. The rows are merged by score, grade by grade, and each merge adds
+    up the pairs of the two parts in one sweep.
 
     References
     ----------
@@ -230,7 +231,7 @@ def _surrogate(
 ) -> tuple[float, Vector]:
     """Return the mean surrogate over the lists and its subgradient, in the order of the user's rows."""
     if math.isinf(float(np.abs(f).max()) * f.size**2):
-        raise OverflowError("scores are so large that sums of their differences are more than a double holds")
+        raise OverflowError("sums of score differences overflow; scale the scores down")
     slopes = np.empty(f.size)
     loss.evaluate(f, 0, loss.units.size, slopes)
     slopes *= np.repeat(loss.units / loss.units.size, np.diff(starts))
@@ -242,7 +243,7 @@ def _surrogate(
 def ndcg_loss(
     scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
 ) -> float:
-    """Return 1 - `ndcg` with ``empty=1``: the loss of a list in which no row is worth anything is 0.
+    """Return 1 - `ndcg` with ``empty=1``: the loss of a list without any gain is 0.
 
     Parameters
     ----------
@@ -252,7 +253,7 @@ def ndcg_loss(
     Returns
     -------
     float
-        From 0, the best order, to 1.
+        From 0 for the best order to 1.
 
     Examples
     --------
@@ -268,36 +269,37 @@ def ndcg_hinge(
 ) -> tuple[float, Vector]:
     r"""Return a convex upper bound of `ndcg_loss`, and a subgradient.
 
-    Write an order of the rows as a vector v of places, r for the first row and 1 for the last. The order by f is the
-    one with the largest :math:`\sum_i v_i f_i` (17.7), so that
+    Write an order of the rows as a vector v of places: r for the first row, 1 for the last. The order by f has the
+    largest :math:`\sum_i v_i f_i` (17.7). Therefore
 
     .. math:: \Delta(\pi(f), y) \le \max_v \Bigl[\Delta(v, y) + \sum_i \bigl(v_i - \pi(y)_i\bigr) f_i\Bigr], \qquad
               \Delta(v, y) = 1 - \frac{\sum_i D(r - v_i + 1)\, y_i}{G(y, y)},
 
-    with the maximum over all permutations: an assignment problem of rows to places.
+    where :math:`\pi(f)` and :math:`\pi(y)` are the orders by the scores and by the grades. The maximum over all
+    permutations v is an assignment problem of rows to places.
 
     Parameters
     ----------
     scores, y, k, gain, discount, group : as in `ndcg`
-        The list, or lists. Rows of one grade share the mean of their places in :math:`\pi(y)`, which keeps the bound,
-        as a mean of permutations never has the larger sum, and leaves no order among them right.
+        The list, or lists. In :math:`\pi(y)`, rows of one grade share the mean of their places. No order among them is
+        then preferred, and the bound still holds, since the sum for a mean of permutations is never larger.
 
     Returns
     -------
     value : float
-        Zero or more. Unlike the loss it knows of the scores' size: it is zero where the best order is best by a margin,
-        and for a list of which any order is best, one of a single grade for instance.
+        The bound, zero or more. Unlike the loss it depends on the size of the scores. It is zero if the best order is
+        best by a margin. It is also zero if any order of the list is best, for instance if all rows have one grade.
     grad : ndarray, shape (r,)
-        A subgradient by the scores: :math:`v - \pi(y)` of a maximal v.
+        A subgradient with respect to the scores: :math:`v - \pi(y)` for a maximal v.
 
     Raises
     ------
     OverflowError
-        If differences of scores, summed over all pairs, are more than a double holds.
+        If differences of scores, summed over all pairs, are too large for a double.
 
     Notes
     -----
-    `scipy.optimize.linear_sum_assignment` finds the maximum in O(r^3).
+    `scipy.optimize.linear_sum_assignment` computes the maximum in O(r^3).
 
     References
     ----------
@@ -319,25 +321,38 @@ def ndcg_hinge(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Epochs:
-    r"""The record of a run over lists: entry e of the arrays is after e epochs.
+    r"""The record of a training run over lists; entry e of an array is the value after e epochs.
 
     Attributes
     ----------
     surrogate : ndarray, shape (T + 1,)
-        The mean over all lists of the surrogate that training lowers.
+        The mean surrogate over all lists, which training lowers.
     error : ndarray, shape (T + 1,)
-        The mean over all lists of the ranking loss that it stands for, `kendall_tau_loss` or `ndcg_loss`. A list of
-        which any order is best counts 0.
+        The mean ranking loss over all lists, `kendall_tau_loss` or `ndcg_loss`. A list for which any order is best
+        counts 0.
     objective : ndarray, shape (T + 1,)
         `surrogate` plus :math:`\frac{l2}{2} |w|^2`.
     w : ndarray, shape (d,)
-        The weights so far, which are what the run returns at its end.
+        The weights so far; at the end they are the ones that are returned.
     status : str
-        ``"t_max"``: all epochs were run, as is usual. ``"stationary"``: the objective is zero. ``"callback"``: the
-        callback asked to stop. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose
-        attribute `trace` this is.
+        ``"t_max"``: all epochs were run, which is usual. ``"stationary"``: the objective is zero. ``"callback"``: the
+        callback stopped the run. ``"running"`` in a callback. ``"interrupted"`` if an exception ended the run; the
+        trace is then the attribute `trace` of the exception.
     message : str
-        The same in a sentence.
+        The status as a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnorm import listwise
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(-3, 4, (600, 3))
+    >>> y = X @ [2, -1, 1]
+    >>> w, trace = listwise.train(X, y, np.full(60, 10))
+    >>> trace.status, trace.n_iter == trace.error.size - 1
+    ('stationary', True)
+    >>> bool(trace.objective[-1] < trace.objective[0]), bool((trace.w == w).all())
+    (True, True)
     """
 
     surrogate: Vector
@@ -376,30 +391,31 @@ def train(
     progress: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Vector, Epochs]:
-    r"""Learn a linear function that puts lists in order.
+    r"""Learn a linear function that orders lists, by subgradient steps for one list at a time.
 
     .. math:: \min_w \; \frac1m \sum_{l=1}^m L(X_l w, y_l) + \frac{l2}{2} |w|^2
 
-    with L the surrogate `kendall_tau_hinge` or `ndcg_hinge`, by subgradient steps that look at one list each.
+    where L is the surrogate `kendall_tau_hinge` or `ndcg_hinge`.
 
     Parameters
     ----------
     X : array_like, shape (N, d)
         The rows of all lists: dense, sparse, or a data frame.
     y : array_like, shape (N,)
-        Their grades; for "ndcg" zero or more.
+        The grades of the rows; for "ndcg" zero or more.
     group : array_like, optional
-        A label for each row, shape (N,), or the sizes of lists that follow each other, unless there are N of them. None
-        is one list.
+        A label for each row, shape (N,), or the sizes of consecutive lists (N numbers are always labels). None stands
+        for one list.
     loss : {"kendall", "ndcg"}
-        What to stand for.
+        What to stand for. ``"kendall"`` lowers `kendall_tau_hinge`, ``"ndcg"`` lowers `ndcg_hinge`.
     l2 : float
-        Penalty, zero or more, in units of the columns of X. For "ndcg" weights are small, as places are counted in
-        rows, and the same effect takes a larger one.
+        Penalty, zero or more, in units of the columns of X. For "ndcg" a larger penalty is needed for the same effect,
+        because places are counted in rows and w is small.
     epochs : int, optional
-        Passes over the lists; by default 20, or, if that is more, as many as make 2000 steps.
+        Number of passes over the lists. The default is 20, or more if 20 passes make fewer than 2000 steps.
     average : bool
-        Return a mean of the steps' w with weights 1, 2, 3, ..., which is usually much better than the last one.
+        Whether to return the mean of w over the steps, with weights 1, 2, 3, .... It is usually much better than the
+        last w.
     k, gain, discount : as in `ndcg`
         For "ndcg".
     seed : int or numpy.random.Generator
@@ -410,35 +426,35 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Each epoch has
-        one, over all lists.
+        Number of threads; by default, one for each core that this process may use. Each epoch is one pass over all
+        lists.
 
     Returns
     -------
     w : ndarray, shape (d,)
-        The weights: ``X @ w`` are the scores. Zero for a column that differs within no list.
+        The weights: ``X @ w`` are the scores. The weight is zero for a column that is constant within every list.
     trace : Epochs
-        What came of every epoch.
+        The record of every epoch.
 
     Raises
     ------
     ValueError, TypeError
         If no list has rows of two grades.
     BaseException
-        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`.
+        An exception from the callback, or Ctrl-C. Its attribute `trace` is the trace so far.
     ImportError
-        If `progress` is asked for and tqdm is missing.
+        If `progress` is true and tqdm is missing.
 
     Notes
     -----
-    There is no step size to choose. Columns are divided by the root mean square of their differences within lists, so
-    that their units do not matter. In these coordinates u, with :math:`g_s` the subgradients, a step is the largest
-    distance from the start so far over :math:`\sqrt{\sum_s |g_s|^2}` [2]_; the penalty adds :math:`t` times
-    its curvature to the denominator, as for strongly convex functions, and is itself stepped implicitly. For l2 = 0
-    this is the rule of [2]_, with the weights of [3]_ for the mean; for l2 > 0 no theorem covers the combination.
+    No step size has to be chosen. Columns are divided by the root mean square of their differences within lists, so
+    their units do not matter. In these coordinates, with subgradients :math:`g_s`, a step is the largest distance from
+    the start so far, divided by :math:`\sqrt{\sum_s |g_s|^2}` [2]_. The penalty adds :math:`t` times its curvature to
+    the denominator, as for strongly convex functions, and its own step is implicit. For l2 = 0 this is the rule of
+    [2]_, with the weights of [3]_ for the mean. For l2 > 0 no theorem covers the combination.
 
-    An epoch costs O(N (d + log r)) for "kendall", and O(N d + sum of r^3) for "ndcg"; looking at all lists after it
-    costs as much.
+    An epoch costs O(N (d + log r)) for "kendall", and O(N d + sum of r^3) for "ndcg". The evaluation of all lists
+    after an epoch costs the same.
 
     References
     ----------
@@ -461,7 +477,7 @@ def train(
     _checks.choice(loss, "loss", ("kendall", "ndcg"))
     named = isinstance(gain, str) and isinstance(discount, str) and (gain, discount) == ("linear", "log2")
     if loss == "kendall" and not (k is None and named):
-        raise ValueError("k, gain and discount are for the loss 'ndcg'")
+        raise ValueError("k, gain and discount are for the loss 'ndcg' only; leave them out, or pass loss='ndcg'")
     l2 = _checks.nonnegative(l2, "l2")
     epochs = None if epochs is None else _checks.count(epochs, "epochs", 0)
     generator, callback = _checks.generator(seed), _checks.callback(callback)
@@ -478,15 +494,15 @@ def train(
     sizes = np.diff(starts)
     if (np.maximum.reduceat(grades, starts[:-1]) == np.minimum.reduceat(grades, starts[:-1])).all():
         raise ValueError(
-            f"none of the {n_lists} lists has rows of two grades, so that there is nothing to learn; is group a label "
-            "for each row, or the sizes of lists in their order?"
+            f"none of the {n_lists} lists has rows of two grades, so there is nothing to learn. Pass in group a label "
+            "for each row, or the sizes of consecutive lists"
         )
     passes = max(20, -(-_STEPS // n_lists)) if epochs is None else epochs
     work = 2.0 * passes * float((sizes.astype(float) ** 3).sum())
     if loss == "ndcg" and work > _HARD:
         warnings.warn(
-            f"lists of up to {sizes.max()} rows make for assignments that take some {5e-10 * work / 60.0:.0f} minutes "
-            f"in {passes} epochs: loss='kendall' takes seconds, and epochs can be set",
+            f"with lists of up to {sizes.max()} rows, {passes} epochs of the loss 'ndcg' take about "
+            f"{5e-10 * work / 60.0:.0f} minutes. Pass loss='kendall', which takes seconds, or fewer epochs",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -494,7 +510,7 @@ def train(
     scale = _scale(A, starts)
     with np.errstate(over="ignore"):
         penalties = l2 * scale * scale
-    scale[~(penalties < _LARGEST)] = 0.0  # no weight is worth such a penalty
+    scale[~(penalties < _LARGEST)] = 0.0  # the weight is zero with such a penalty
     learner = _Learner(d, np.where(scale > 0.0, penalties, 0.0), average)
     with Pool(_checks.threads(n_threads), n) as pool:
         record = _EpochRecorder(A, of, l2, pool)
@@ -525,7 +541,7 @@ def train(
 
 
 class _Learner:
-    """The step sizes of distance over gradients, in coordinates with penalties h."""
+    """Subgradient steps with the step sizes "distance over gradients", in coordinates with penalties h."""
 
     def __init__(self, d: int, h: Vector, average: bool) -> None:
         self.u, self._h, self._t = np.zeros(d), h, 0
@@ -549,7 +565,7 @@ class _Learner:
 
 
 class _EpochRecorder(Recorder[Epochs]):
-    """Record of the epochs. A point is made of the losses of all lists; its iterate is the weights."""
+    """Record of the epochs. A point holds the losses of all lists; its iterate is the weights."""
 
     unit = "epoch"
 
@@ -558,7 +574,7 @@ class _EpochRecorder(Recorder[Epochs]):
         self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
 
     def add(self, w: Vector) -> float:
-        """Evaluate all lists at these weights, record that, and return the objective."""
+        """Evaluate all lists at given weights, record the result, and return the objective."""
         f, loss = np.asarray(self._A @ w, dtype=np.float64), self._loss
         self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
         surrogate = float(loss.surrogates.mean())
@@ -574,15 +590,15 @@ class _EpochRecorder(Recorder[Epochs]):
 def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
     """Return one over the root mean square of a column's differences within lists; 0 for a constant column.
 
-    Squares are summed about the means of lists, of columns scaled to a largest entry of one. Differences within
-    rounding count as none.
+    Columns are scaled to a largest entry of one, and squares are summed about the means of lists. Differences within
+    rounding count as zero.
     """
     sizes = np.diff(starts)
     largest = abs(A).max(axis=0)
     largest = largest.toarray().ravel() if _checks.is_sparse(largest) else np.asarray(largest, dtype=np.float64)
     if not largest.max() < _LARGEST:
         raise ValueError(f"X has an entry of size {largest.max():.3g}, too large to add up; scale its column down")
-    unit = np.where(largest > 1.0 / _LARGEST, largest, np.inf)  # of no size: of no use
+    unit = np.where(largest > 1.0 / _LARGEST, largest, np.inf)  # columns of tiny entries get the scale 0
     total = np.zeros(unit.size)
     for some in blocks(sizes.size, 256):
         rows = A[starts[some.start] : starts[some.stop]]

@@ -1,8 +1,8 @@
 """The P-Norm Push as a scikit-learn estimator, and measures of the top as scorers; needs the extra ``sklearn``.
 
-`PNormPush` is a classifier of two classes whose `decision_function` is made to be sorted by: it is trained by
-`pnorm.train` or `pnorm.minimize` and fits into pipelines, searches and cross-validation. `scorer` makes
-measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leaves of a forest into weak rankers.
+`PNormPush` is a classifier of two classes. Sort rows by its `decision_function` to get a ranked list. It is trained by
+`pnorm.train` or `pnorm.minimize` and works in pipelines, searches and cross-validation. `scorer` turns measures of
+`pnorm.metrics` into scorers for ``scoring=``. `leaves` turns the leaves of a forest into weak rankers.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ try:
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 except ImportError as error:
-    raise ImportError(
-        "pnorm.sklearn needs scikit-learn 1.4 or newer, the extra 'sklearn' of pnorm: pip install scikit-learn "
-        f"({error})"
-    ) from error
+    from pnorm._checks.text import install
+
+    raise ImportError(f"pnorm.sklearn needs scikit-learn 1.4 or newer ({error}). {install('sklearn')}") from error
 
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
@@ -152,173 +151,179 @@ def _gives_probabilities(model: PNormPush) -> bool:
     if not model._exponential:
         why = f"loss={shown(str(model.loss))} gives no probabilities, loss='exponential' does"
     elif hasattr(model, "trace_") and model.trace_.intercept is None:
-        why = "with groups, each group has a level of its own, and only differences within a group are learned"
+        why = "with groups, only differences within a group are learned, and each group has its own level"
     else:
         return True
     raise AttributeError(
-        f"no predict_proba: {why}. sklearn.calibration.CalibratedClassifierCV makes some of any scores"
+        f"no predict_proba: {why}. sklearn.calibration.CalibratedClassifierCV makes probabilities of any scores"
     )
 
 
 class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Ranking that is right at the top of the list, as a classifier of two classes.
+    r"""Ranking that is most accurate at the top of the list, as a classifier of two classes.
 
-    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`), with the second
-    of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two,
-    at a cut-off that keeps a promise if one is asked for, and `predict_proba` makes probabilities of the scores.
+    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`). The second of
+    the two classes is the positive one. Sort rows by `decision_function`, the largest first. `predict` divides the list
+    at a cut-off, which `cutoff` or `choose_cutoff` can choose for a required precision, recall or budget.
+    `predict_proba` returns probabilities.
 
     Parameters
     ----------
     p : float, optional
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it, or takes
-        4 with rounds.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it by
+        cross-validation, or uses 4 with rounds.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
-        The weak rankers. None takes ``"table"`` where the columns of `X` have names, or `kinds` is given, and
-        ``"thresholds"`` of a matrix of numbers, and chooses between lines with cuts, and cuts in few steps (see Notes);
-        with rounds there are no lines. ``"table"``: what suits each column of numbers, text, truth values, dates and
-        missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
-        (`pnorm.rankers.quantile_thresholds`), of which a missing value, NaN, is above none and has a weak ranker of its
-        own; ``"columns"``, as they are; ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level
-        (`pnorm.rankers.categories`). Or a collection; a function of ``(pos, neg)`` that makes one of the training rows;
-        functions of rows. Or a scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the
-        columns that its `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training
-        rows.
+        The weak rankers. None uses ``"table"`` if the columns of `X` have names or `kinds` is given, and
+        ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, and cuts in few steps (see Notes);
+        with rounds there are no lines. ``"table"``: weak rankers that suit each column of numbers, text, truth values,
+        dates and missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
+        (`pnorm.rankers.quantile_thresholds`); a missing value, NaN, exceeds no cut and has its own weak ranker.
+        ``"columns"``: the columns as they are. ``"normalized"``: the columns scaled to [0, 1]. ``"categories"``: an
+        indicator per level (`pnorm.rankers.categories`). You can also pass a collection, a function of ``(pos, neg)``
+        that makes one from the training rows, or a list of functions of rows. Of a scikit-learn estimator, the leaves
+        of its trees are used if it has `apply` (`leaves`), and otherwise the columns that its `transform` returns. An
+        estimator that is not fitted is cloned and fitted on the training rows.
     kinds : mapping from column to kind, optional
-        What columns become, by name or number from 0, in place of what they seem to be: ``{"zip": "category"}``. As in
-        `pnorm.rankers.from_table`. It is for the rankers ``"table"``.
+        Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
+        `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
     n_cuts : int
-        Cuts per column of ``"table"`` and ``"thresholds"``, at most.
+        Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
     linear : bool, optional
-        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None leaves it open
-        where the weak rankers are chosen, and is False elsewhere. It is for the rankers ``"table"`` and
+        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None chooses it with
+        the weak rankers if these are chosen, and is False otherwise. It applies to the rankers ``"table"`` and
         ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
-        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
-        None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
+        rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
     t_max : int, optional
-        Largest number of rounds, or of Newton steps; None takes 200.
+        Largest number of rounds, or of Newton steps; None means 200.
     solver : {"auto", "coordinate", "newton"}
-        ``"coordinate"`` is `pnorm.train`, boosting round by round, and ``"newton"`` `pnorm.minimize`, the exact
-        minimiser. ``"auto"`` minimises, and chooses what is None by cross-validation. It takes rounds where `t_max`,
-        `early_stopping`, another `loss` than ``"exponential"``, an estimator as `rankers`, groups or sparse rows ask
-        for them.
+        ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
+        minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
+        rounds if `t_max`, `early_stopping`, a `loss` other than ``"exponential"``, an estimator as `rankers`, groups or
+        sparse rows are given.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.train`.
+        The cost of a pair whose scores differ by z. As in `pnorm.train`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure in `scoring` by its name
-        in `pnorm.callbacks.early_stopping` is that of the list read from below; a scorer of scikit-learn gets the list
-        as it is.
+        The end of the list that is to be most accurate. As in `pnorm.train`. With ``"bottom"``, a measure that
+        `scoring` gives by its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of
+        scikit-learn gets the list unchanged.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
     l1 : float, optional
-        Weight of the penalty ``l1 |lam|_1``, zero or more. It is used by minimisers. If `l1` and `l2` are None,
-        ``solver="auto"`` chooses one of them; 0 for `l1` leaves the choice of `l2`. Else None is 0.
+        Weight of the penalty ``l1 |lam|_1``, zero or more. It applies to minimisers. If `l1` and `l2` are None,
+        ``solver="auto"`` chooses one of them; with `l1` = 0 it chooses `l2`. Otherwise None means 0.
     l2 : float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by minimisers. None as for `l1`.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It applies to minimisers. None as for `l1`.
     penalty : {"coefficients", "shapes"}, optional
-        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None takes
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None means
         ``"shapes"`` with ``solver="auto"``, and ``"coefficients"`` with ``"newton"``.
     max_columns : int, optional
-        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It is used by
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It applies to
         minimisers.
     cv : int, splitter or iterable
-        Folds by which ``solver="auto"`` chooses: their number, two or more (as many as a class has rows, if that is
-        fewer); or a splitter of scikit-learn, or pairs of training and test rows. Each row is held out once at most,
-        and all that are not held out are trained on.
+        The folds by which ``solver="auto"`` chooses: their number, two or more (reduced to the number of rows of a
+        class if that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out
+        once at most. All rows that are not held out are trained on.
     early_stopping : bool
-        Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
-        take the coefficients of the best round.
+        Whether to hold out rows, to stop when their ranking has not improved for `n_iter_no_change` rounds, and to use
+        the coefficients of the best round.
     cutoff : mapping, optional
-        What `predict` is to keep on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget": 200, "of":
-        10_000}``, and the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds
-        `validation_fraction` of the rows out, trains on the others, and chooses the cut-off on those held out.
-        `choose_cutoff` does it on rows that are given.
+        The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
+        200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
+        `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
+        `choose_cutoff` chooses it on other rows.
     validation_fraction : float
-        The share of the rows that are held out by `early_stopping`, and by `cutoff`, the same of both classes; with
-        groups, the share of these.
+        The share of the rows that `early_stopping` and `cutoff` hold out, the same for both classes. With groups, it is
+        the share of the groups.
     n_iter_no_change : int
         Rounds to wait for a better score.
     scoring : str, callable or None
-        What the list of the held-out rows is worth: a measure by its name in `pnorm.callbacks.early_stopping`, None
-        being the partial AUC down to the first ten negatives, or the first 1 % of them if that is more, and
-        ``"log_objective"`` what training lowers; or a scorer of scikit-learn, or its name, that asks for
-        `decision_function`. With groups it is the mean over these.
+        The measure of the held-out rows: a name in `pnorm.callbacks.early_stopping`, or a scorer of scikit-learn, or
+        its name, that uses `decision_function`. None is the partial AUC down to the first ten negatives, or the first
+        1 % of them if that is more. ``"log_objective"`` is the objective of training. With groups it is the mean over
+        the groups.
     random_state : int, RandomState or None
-        Which rows are held out. With None `early_stopping` draws others in every fit, and ``solver="auto"`` and
-        `cutoff` draw the same.
+        Seed for the rows that are held out. With None, `early_stopping` draws other rows in every fit, and
+        ``solver="auto"`` and `cutoff` draw the same ones.
     n_jobs : int or None
-        Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
-        depend on it.
+        Threads, as in scikit-learn: None means one unless joblib's context sets another number, -1 means all. The
+        coefficients do not depend on it.
+    verbose : int
+        What `fit` prints. 0 prints nothing, 1 a line for each stage (cross-validation, training, cut-off), and 2 also a
+        line for each fold of the cross-validation.
 
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
         The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label`.
     rankers_ : Rankers
-        The weak rankers: ``pnorm.score(X, model.rankers_, model.lam_)`` are the scores before `threshold_` is
-        taken off. For a table, ``rankers_.plan`` prints what became of each column.
+        The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
+        subtracted. For a table, ``rankers_.plan`` prints how each column is used.
     lam_ : ndarray, shape (n,)
-        Their coefficients.
+        The coefficients of the weak rankers.
     p_ : float
         The power.
     l1_, l2_ : float
-        The penalties; 0 with rounds. Those of `cross_validation_`, or smaller ones where some of many rows have chosen.
+        The penalties; 0 with rounds. They are those of `cross_validation_`, or smaller if only a sample of many rows
+        was used for the choice.
     kind_ : str or None
-        The kind of weak rankers that was chosen: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``,
-        or ``"lines"`` where all columns are constant; None if `rankers` were given.
+        The chosen kind of weak rankers: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``, or
+        ``"lines"`` if all columns are constant; None if `rankers` were given.
     cross_validation_ : CrossValidation or None
-        What the choice was made by, with a table of all that was compared; None if nothing was chosen.
+        The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     threshold_ : float
-        The score above which `predict` says the positive class: that of probability 1/2, minus the intercept of
-        `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is then the score
-        with the largest balanced accuracy on the rows of `fit`, half-way between two scores; the highest, if several
-        are as good. Both classes count alike in it, and where positives are rare, `predict` then flags many more rows
-        than there are positives: 465 for 40 of 4,000, in an example of the page "scikit-learn". `cutoff` and
-        `choose_cutoff` draw the line by precision, recall or a number of rows. With a cut-off, it is the largest number
-        below `cutoff_.score`.
+        The score above which `predict` returns the positive class. It is the score of probability 1/2, which is minus
+        the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It
+        is then the score with the largest balanced accuracy on the rows of `fit`, half-way between two scores, and the
+        highest one if several tie. Balanced accuracy gives both classes the same weight. If positives are rare,
+        `predict` then flags many more rows than there are positives: 465 for 40 of 4,000, in an example of the page
+        "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision, recall or a number of rows. With a
+        cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
-        The cut-off that `predict` goes by, and what it promises; None if none was chosen. Its scores are those of
-        ``pnorm.score(X, model.rankers_, model.lam_)``: ``pnorm.save(path, model.lam_, model.rankers_,
-        cutoff=model.cutoff_)`` keeps it.
+        The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of ``pnorm.score(X,
+        model.rankers_, model.lam_)``. ``pnorm.save(path, model.lam_, model.rankers_, cutoff=model.cutoff_)`` stores it.
     trace_ : Trace
         The record of the run.
     n_iter_ : int
-        Rounds, or steps, behind `lam_`: with `early_stopping` those down to the best one.
+        The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
     validation_score_ : ndarray
         With `early_stopping`, the score of the held-out rows before the first round and after each one. The sign of
-        ``"log_objective"`` is changed, so that more is better.
+        ``"log_objective"`` is changed, so that larger is better.
     n_features_in_ : int
-        Columns of the rows, if these have columns.
+        The number of columns, if the rows have columns.
     feature_names_in_ : ndarray
-        Their names, if these are all strings.
+        The names of the columns, if all are strings.
 
     See Also
     --------
-    pnorm.train, pnorm.minimize : What does the work.
+    pnorm.train, pnorm.minimize : The functions that train.
     scorer : Measures of the top for model selection.
 
     Notes
     -----
-    What ``solver="auto"`` chooses, and by what, is on the page "Choosing p and when to stop". In short: a straight line
-    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. Of all that are within one standard
-    error of the best partial AUC down to the first ten negatives, or the first 1 % of them if that is more, it takes
-    the one with the largest average precision. Then it minimises over all rows. What is given is not chosen: with
-    ``p=4`` only weak rankers and penalty are. Of more than 16,384 rows of a class as many are drawn to choose by. Where
-    a class has one row, nothing can be held out, and lines and cuts with p = 4 and l2 = 0.4 are taken.
+    The page "Choosing p and when to stop" describes how ``solver="auto"`` chooses. The candidates are a straight line
+    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. The measure is the partial AUC down
+    to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one standard error of
+    the best, the one with the largest average precision is chosen and minimised over all rows. Given parameters are not
+    chosen: with ``p=4`` only weak rankers and penalty are. If a class has more than 16,384 rows, as many are drawn for
+    the choice. If a class has one row, none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
 
-    Rows with a `sample_weight` of w count as w copies, those of weight zero as absent. (Where a column has more than
-    `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
+    Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. (If a column has more than
+    `n_cuts` + 1 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
     form within a group only.
 
-    Of a data frame, new rows need the columns of `fit` in the same order, and no others: a rule of scikit-learn's,
-    whose message names those that differ. The columns of a dictionary are found by name, whatever else it holds.
+    New rows in a data frame need the columns of `fit` in the same order, and no others. This is a rule of scikit-learn,
+    whose message names the columns that differ. The columns of a dictionary are found by name, and it may have others.
 
-    Scikit-learn's `clone`, and so cross-validation, takes the fit from an estimator that is given as `rankers`, which
-    is then fitted anew on each training part: so it should be, or leaves would know the rows that they are tested
-    on. ``sklearn.frozen.FrozenEstimator`` keeps it.
+    Scikit-learn's `clone`, which cross-validation uses, returns an estimator in `rankers` unfitted. It is then fitted
+    on each training part, so that its leaves do not depend on the rows of the test part.
+    ``sklearn.frozen.FrozenEstimator`` prevents this.
 
     Examples
     --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> import pnorm
     >>> from pnorm.sklearn import PNormPush
     >>> data = pnorm.datasets.tic_tac_toe()
@@ -331,6 +336,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = PNormPush(p=4).fit(data.X, data.y)
     >>> print(model.cross_validation_.best)
     steps, p = 4, l1 = 0.05782, l2 = 4e-05
+    >>> model.predict(data.X).shape, model.predict_proba(data.X).shape, bool(model.certificate_.gap < 1e-6)
+    ((958,), (958, 2), True)
+    >>> model.shapes()[0].name, model.feature_importances_.shape
+    ('x4', (9,))
+    >>> linear = PNormPush(p=4, rankers="columns", l2=0.01).fit(data.X, data.y)
+    >>> bool(np.allclose(data.X @ linear.coef_[0] + linear.intercept_[0], linear.decision_function(data.X)))
+    True
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.html"
+    >>> linear.report_html(path, data.X[::3], data.y[::3])
     """
 
     def __init__(
@@ -359,6 +373,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scoring: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.p = p
         self.rankers = rankers
@@ -383,6 +398,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # What scikit-learn asks of an estimator ------------------------------------------------------------
 
@@ -483,24 +499,24 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Training ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, pos_label: Any = None) -> PNormPush:
-        """Train on rows with labels.
+        """Train on rows and labels.
 
         Parameters
         ----------
         X : array_like, data frame, dictionary of columns or list of dictionaries, shape (N, d)
-            The rows. A data frame of pandas or polars, an Arrow table, a dictionary or a list of dictionaries, one for
+            The rows. A data frame of pandas or polars, an Arrow table, a dictionary, or a list of dictionaries, one for
             each row, may have columns of numbers, text, truth values, dates and missing values. A matrix has numbers,
-            and may be SciPy sparse, unless the weak rankers are ``"normalized"``. Where `rankers` is no word for a
-            kind, they may be whatever it reads. Of a Dask array or frame, at most 16,384 rows of either class, drawn at
-            random, choose what is None, and all rows are then minimised over where they lie.
+            and may be SciPy sparse, unless the weak rankers are ``"normalized"``. If `rankers` is not a string, rows
+            may have any form that it reads. Of a Dask array or frame, at most 16,384 rows of each class, drawn at
+            random, are used to choose parameters that are None; the minimiser uses all rows, partition by partition.
         y : array_like, shape (N,)
-            Labels, of two kinds; for a Dask frame, the name of their column, or a vector of Dask.
+            Labels, of two kinds. For a Dask frame, also the name of their column, or a vector of Dask.
         sample_weight : array_like, shape (N,), optional
             Case weights, zero or more.
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of the positives, which becomes the second of `classes_`. None takes the label that sorts last.
+            The label of positive rows. It becomes the second of `classes_`. None takes the label that sorts last.
             Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
             `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 
@@ -517,11 +533,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TableWarning
-            Of columns of a table that are left out, that may be read in two ways, and that separate the classes nearly
-            alone. As in `pnorm.rankers.from_table`.
+            About columns of a table that are left out, that can be read in two ways, or that nearly separate the
+            classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
-            If `pos_label` is not given, and labels are words that do not say which is the positive one, as yes and no
-            do.
+            If `pos_label` is not given and the labels are words other than plain opposites such as yes and no.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`).
@@ -546,6 +561,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known, held_out = self._split(rows, "early_stopping") if self.early_stopping else (rows, None)
 
         pos, neg = known.sides()
+        self._report(f"{known.positive.sum():,} positive and {(~known.positive).sum():,} negative rows to train on")
         chosen = self._choose(pos, neg, known, added["penalty"]) if auto else None
         if chosen is None:
             H = self._weak_rankers(known, pos, neg)
@@ -553,6 +569,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             H, p, kind, found = chosen.rankers, chosen.p, chosen.kind or None, chosen.cross_validation
             added |= {"l1": chosen.l1, "l2": chosen.l2}
+            self._report(f"{'chosen' if found is not None else 'taken'}: {chosen.told}")
             if chosen.alone:
                 warnings.warn(f"a class has one row, which cannot be held out: {chosen.told}", stacklevel=2)
         stop = None if held_out is None else self._watch(held_out, H, p)
@@ -565,6 +582,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
         if newton:
             _warn_of_end(trace)
+        self._report(f"training: {trace._summary}")
 
         self.rankers_, self.trace_ = H, trace
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
@@ -575,6 +593,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if stop is not None:
             scores = stop.scores[: trace.n_iter + 1]
             self.validation_score_ = scores if self.scoring != "log_objective" else -scores
+            self._report(f"early stopping: the held-out rows are ranked best after {self.n_iter_} rounds")
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
@@ -588,10 +607,23 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if to_cut is not None:
             assert self.cutoff is not None
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
+            self._report(f"cut-off: {str(self.cutoff_).splitlines()[0]}")
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
         return known
+
+    def _report(self, line: str) -> None:
+        """Print a line on a stage of `fit`, if `verbose` is not 0."""
+        if self.verbose:
+            print(f"[PNormPush] {line}", flush=True)
+
+    def _report_fold(self, done: int, of: int) -> None:
+        """Print where the cross-validation stands, which passes a fold for each kind of weak rankers."""
+        if done == 0:
+            self._report(f"cross-validation: {of} runs choose what is not given")
+        if done < of and self.verbose > 1:
+            self._report(f"cross-validation: run {done + 1} of {of}")
 
     def _explain_later(self, known: _Rows) -> None:
         """Keep the rows until ranges and averages of them are asked for."""
@@ -626,6 +658,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max, tol = self.t_max or _T_MAX, default.TOL if self.solver == "auto" else 1e-10
         lam, trace = minimize_there(coded, p=self.p_, max_iter=t_max, tol=tol, push=self.push, **added)
         _warn_of_end(trace)
+        self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
         assert trace.intercept is not None
         self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
@@ -650,6 +683,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.count(getattr(self, name), name, least)
         if isinstance(self.cv, numbers.Number):
             _checks.count(self.cv, "cv", 2)
+        if not isinstance(self.verbose, bool):
+            _checks.count(self.verbose, "verbose", 0)
         if self.linear is not None:
             _checks.flag(self.linear, "linear")
         if self.kinds is not None and not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
@@ -715,6 +750,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
         folds = self.cv if rows.fold is None else tuple([rows.fold[where] for where in rows.places])
         more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
+        more["progress"] = self._report_fold if self.verbose else False
         return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool, pos_label: Any) -> _Rows:
@@ -755,8 +791,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if len(words) == 2 and plainly_positive(words) != {words[1]}:
                 other, taken = map(shown, labels)
                 warn(
-                    f"{taken} is taken for the positive class, as it sorts after {other}: "
-                    f"fit(..., pos_label={taken!r}) confirms this, and pos_label={other!r} takes the other",
+                    f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "
+                    f"to fit to confirm this, or pos_label={other!r} for the other class",
                     UserWarning,
                 )
             return 1
@@ -851,7 +887,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # What it has learned -------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Any:
-        """Score rows: the larger, the nearer to the top.
+        """Score rows; the row with the largest score is the first of the list.
 
         Parameters
         ----------
@@ -861,8 +897,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) less `threshold_`: above 0 where `predict` says the positive class. Where there is a `predict_proba`,
-            and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. If there is a
+            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -872,8 +908,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UnknownLevelWarning
-            If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column
-            is one, and they are text in place of numbers or the reverse, that is a ValueError.
+            If values of a column are not among the levels of `pnorm.rankers.categories`. If none of 20 or more values
+            is, and they are text instead of numbers or the reverse, a ValueError is raised instead.
         """
         check_is_fitted(self)
         if _is_dask(X):
@@ -897,14 +933,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         AttributeError
-            If there are none: after a fit with groups, or with another loss than ``"exponential"``.
+            After a fit with groups, or with a loss other than ``"exponential"``, which give no probabilities.
         ValueError, TypeError
             If X is not like the rows of `fit`.
 
         Notes
         -----
-        They are as good as the model. Cuts that overfit, separable classes and early stopping make them too sure or
-        not sure enough (page "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
+        "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
         check_is_fitted(self)
         assert self._offset is not None
@@ -915,7 +951,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_)
 
     def predict(self, X: Any) -> Any:
-        """Tell the classes apart, at `threshold_`, or at the cut-off `cutoff_`.
+        """Predict the classes, by `threshold_`, or by the cut-off `cutoff_`.
 
         Parameters
         ----------
@@ -935,12 +971,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If no cut-off keeps what was asked for. All rows are then of the other class.
+            If no cut-off meets the requirement. Then all rows are predicted to be negative.
 
         Notes
         -----
-        Classes are rarely what a ranking is for. `choose_cutoff` has another threshold, with a promise, and so have
-        ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier``, without one.
+        A ranking is usually used without classes. `choose_cutoff` sets another threshold, with a guarantee.
+        ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` set thresholds without
+        a guarantee.
         """
         check_is_fitted(self)
         if _is_dask(X):
@@ -963,38 +1000,38 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior: float | None = None,
         confidence: float = 0.95,
     ) -> Cutoff:
-        """Choose what `predict` goes by on held-out rows, and say what it keeps on new ones, as `pnorm.cutoff` does.
+        """Choose the cut-off of `predict` on held-out rows, with a guarantee for new rows, as `pnorm.cutoff` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d)
-            Rows that were held out of `fit`, and that nothing about the model was chosen with.
+            Rows that were used neither in `fit` nor in any choice about the model.
         y : array_like, shape (N,)
             Their labels.
         precision : float, optional
-            The share of positives among the rows taken, at least.
+            The smallest share of positives among the rows taken.
         budget : float, optional
-            The number of rows of a list that are worked through, on average, at most.
+            The largest average number of rows of a list that are taken.
         recall : float, optional
-            The share of the positives that is taken, at least.
+            The smallest share of the positives that is taken.
         of : float, optional
             The number of rows of such a list; by default N.
         prior : float, optional
-            The share of positives in new lists, where it is not that of these rows.
+            The share of positives in new lists, if it differs from that of these rows.
         confidence : float
             The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
 
         Returns
         -------
         Cutoff
-            What `cutoff_` is from now on. `threshold_` is the largest number below its score. If its score is None, no
-            cut-off keeps what was asked for: `threshold_` is what `fit` had found, and `predict` warns and takes no
-            row. Its `takes` is for scores of `pnorm.score`, and not for those of `decision_function`.
+            The new value of `cutoff_`. `threshold_` becomes the largest number below its score. If its score is None,
+            no cut-off meets the requirement. `threshold_` is then that of `fit`, and `predict` warns and takes no row.
+            Its `takes` expects scores of `pnorm.score`, and not those of `decision_function`.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not like the rows of `fit`, y has other labels or one only, or what is asked for makes no sense.
+            If X is not like the rows of `fit`, y has other labels or only one, or the requirement is invalid.
 
         Examples
         --------
@@ -1046,9 +1083,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Slopes of `decision_function`, ``X @ coef_[0] + intercept_[0]``, for rankers that are columns, scaled or not.
+        """Slopes of `decision_function`, ``X @ coef_[0] + intercept_[0]``, for ``"columns"`` and ``"normalized"``.
 
-        Shape (1, d), as scikit-learn's linear classifiers have it.
+        The shape is (1, d), as in scikit-learn's linear classifiers.
         """
         return self._linear()[0][None].copy()
 
@@ -1061,10 +1098,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def certificate_(self) -> diagnostics.Certificate:
         """A bound on the distance of the coefficients from the minimum on the training rows.
 
-        That of `pnorm.diagnostics.certificate`, computed on first use from the rows of `fit`, which the estimator
-        refers to until then and which must not have changed. They are no part of a pickle: there it is left only if
-        it was looked at before. For the exponential loss. The minimum is that of the penalised objective, within the
-        signs of the weak rankers and, with `max_columns`, over the columns that have coefficients.
+        It is that of `pnorm.diagnostics.certificate`, for the exponential loss. It is computed on first use from the
+        rows of `fit`, to which the estimator keeps a reference; do not change them before. A pickle does not contain
+        the rows, and contains the certificate only if it was computed before. The minimum is that of the penalised
+        objective, within the signs of the weak rankers and, with `max_columns`, over the columns that have
+        coefficients.
         """
         check_is_fitted(self)
         found: diagnostics.Certificate = self._proof.get("the certificate")
@@ -1073,15 +1111,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Reasons -------------------------------------------------------------------------------------------
 
     def explain(self, X: Any, reference: Any = None) -> Explanation:
-        """Split the scores of rows into what each column adds to them, as `pnorm.explain` does.
+        """Compute the contribution of each column to the scores of rows, as `pnorm.explain` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
         reference : rows, or a single row, optional
-            What scores are compared with: some rows, or another row. By default, the average negative of training, or
-            with ``push="bottom"`` the average positive.
+            Rows, or a row, with which scores are compared. By default, it is the average negative of training, or with
+            ``push="bottom"`` the average positive.
 
         Returns
         -------
@@ -1110,28 +1148,28 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return beside_means(rows, self.rankers_, parts, self._means.get("reasons"))
 
     def shapes(self, X: Any = None) -> Shapes:
-        """Return what each column adds to a score, as a function of its value, as `pnorm.shapes` does.
+        """Return the contribution of each column to a score as a function of its value, as `pnorm.shapes` does.
 
         Parameters
         ----------
         X : array_like, data frame or dictionary of columns, shape (N, d), optional
-            Rows of which to give the share in each piece.
+            Rows whose shares in each piece are added.
 
         Returns
         -------
         Shapes
-            The columns that move a score the most first. ``model.shapes()["age"]`` is one of them.
+            The columns, beginning with those of the largest effect. ``model.shapes()["age"]`` is one of them.
 
         Raises
         ------
         ValueError, TypeError
-            If a weak ranker reads no single column, or X is not like the rows of `fit`.
+            If a weak ranker reads several columns, or X is not like the rows of `fit`.
         """
         check_is_fitted(self)
         return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
 
     def report_html(self, path: Any, X: Any, y: Any, *, training: Any = None, **more: Any) -> None:
-        """Write a report of the list that held-out rows make, as `pnorm.report_html` does.
+        """Write a report of the ranked list of held-out rows, as `pnorm.report_html` does.
 
         Parameters
         ----------
@@ -1142,16 +1180,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array_like, shape (N,)
             Their labels.
         training : pair (rows, labels), optional
-            The rows of `fit`, for two simple lists to compare with, and for what has moved since.
+            The rows of `fit`, for a comparison with two simple lists, and for the drift since then.
         **more : Any
-            What else `pnorm.report_html` takes: ``ids``, ``others``, ``title`` and so on. What the model knows is given
-            already: the positive label, power, penalties, intercept, choice, trace, and the cut-off if there is one.
+            Other arguments of `pnorm.report_html`: ``ids``, ``others``, ``title`` and so on. The positive label, power,
+            penalties, intercept, choice, trace, and cut-off are taken from the model.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not like the rows of `fit`, y has other labels or one only, or `pnorm.report_html` refuses what else
-            is given.
+            If X is not like the rows of `fit`, y has other labels or only one, or `pnorm.report_html` refuses another
+            argument.
         OSError
             If the file cannot be written.
         """
@@ -1188,11 +1226,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Vector:
-        """How far each column moves scores: the range of its contribution on the training rows, not normalised.
+        """The range of each column's contribution to the scores on the training rows, not normalised.
 
-        Shape (d,), in the units of scores; 0 for a column that is not used. It is computed on first use, or before the
-        model is pickled, from the rows of `fit`. `pnorm.importance` says what the top of the list loses without a
-        column. There is none where weak rankers read no single columns: for functions, leaves, and transformed columns.
+        The shape is (d,), in the units of scores; it is 0 for a column that is not used. It is computed from the rows
+        of `fit` on first use, or before the model is pickled. `pnorm.importance` measures what the top of the list
+        loses without a column. Functions, leaves, and transformed columns have no importances, as these weak rankers do
+        not read single columns.
         """
         check_is_fitted(self)
         found: Vector = self._ranges.get("the importances")
@@ -1221,7 +1260,7 @@ class _Later:
             if self._found is None:
                 if self._compute is None:
                     verb = "need" if what.endswith("s") else "needs"
-                    raise AttributeError(f"{what} {verb} the training rows, which no pickle holds: fit again")
+                    raise AttributeError(f"{what} {verb} the training rows, which a pickle does not contain; fit again")
                 self._found, self._compute = self._compute(), None  # the rows can go
             return self._found
 
@@ -1248,7 +1287,7 @@ def _is_dask(X: Any) -> bool:
 
 def _not_here() -> diagnostics.Certificate:
     raise AttributeError(
-        "no certificate_ of rows in partitions: trace_.gap says how far the objective is from its minimum"
+        "no certificate_ of rows in partitions: trace_.gap bounds the distance of the objective from its minimum"
     )
 
 
@@ -1365,7 +1404,7 @@ def leaves(trees: Any, X: Any) -> Rankers:
     Parameters
     ----------
     trees : fitted estimator
-        Anything whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
+        An object whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
         random forests, `RandomTreesEmbedding` and gradient boosting (not its histogram-based one), XGBoost's
         estimators.
     X : array_like, shape (N, d)
@@ -1384,8 +1423,8 @@ def leaves(trees: Any, X: Any) -> Rankers:
 
     Notes
     -----
-    Trees that have seen the labels of the training rows put these in leaves that suit them, and the edges of these
-    leaves promise too much: fit such trees on other rows, keep them small, or stop early.
+    Trees that were fitted on the labels of the training rows overfit them, and the edges of their leaves are too large.
+    Fit such trees on other rows, keep them small, or stop early.
 
     Examples
     --------
@@ -1486,25 +1525,26 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def scorer(measure: str, **options: Any) -> Any:
-    """Make a measure of the top a scorer, which is what ``scoring=`` of scikit-learn's model selection takes.
+    """Make a scorer of a measure of the top, for ``scoring=`` of scikit-learn's model selection.
 
     Parameters
     ----------
     measure : str
-        The name of a measure in `pnorm.metrics` that is a number: ``"precision_at"``, say.
+        The name of a measure in `pnorm.metrics` that returns a number, such as ``"precision_at"``.
     **options : Any
-        What else it takes: ``k=100``. ``pos_label`` is the positive class, by default the second one.
+        Other arguments of the measure, such as ``k=100``. ``pos_label`` is the positive class, by default the second
+        one.
 
     Returns
     -------
     callable
-        ``scorer(model, X, y, sample_weight=None)``, the larger the better (`r_max` and `p_norm_risk`
-        change their sign). The model needs `decision_function` or `predict_proba`.
+        ``scorer(model, X, y, sample_weight=None)``. Larger is better; `r_max` and `p_norm_risk` change their sign. The
+        model needs `decision_function` or `predict_proba`.
 
     Raises
     ------
     ValueError
-        If there is no such measure, or it does not take the options, or needs others.
+        If there is no such measure, or the options do not match its arguments.
 
     Examples
     --------

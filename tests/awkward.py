@@ -165,7 +165,7 @@ def customers(folder: Path) -> Awkward:
     path = _write(folder / "kunden.csv", columns, ";", "cp1252")
     notes = (
         "read as cp1252 (Western Europe), as it is not UTF-8 (byte 0xfc in line 1)",
-        "columns are divided by semicolons",
+        "columns are separated by semicolons",
     )
     return Awkward(path, "gekündigt", "ja", y, kinds, id="Kundennummer", notes=notes)
 

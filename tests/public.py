@@ -127,6 +127,7 @@ SCALARS = {
     "max_grade": 4.0,
     "max_columns": 2,
     "cv": 2,
+    "verbose": 0,
     "empty": 0.5,
     "precision": 0.5,
     "budget": 2.0,
@@ -164,11 +165,11 @@ MESSAGE_ALIASES = {
     **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
     **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides|pos_grade is in no group"),
     "y": "grades",
-    "group": "a list of",
+    "group": "a list of|no group has both",
     "positive": "the label",
     "groups": "pos_group and neg_group",
     "kappa": "eta_star",
-    **dict.fromkeys(["n_pos", "n_neg"], "the theorem says nothing"),
+    **dict.fromkeys(["n_pos", "n_neg"], "the theorem does not apply"),
     "kernel": "Gram matrix|only integer scalar arrays",  # which NumPy says of rows, given to its type as to a kernel
     "landmarks": "the column '|the training rows",
 }
@@ -254,6 +255,36 @@ def _numbers(rows):
 # The calls that the tables do not make -----------------------------------------------------------------
 
 
+NO_LABELS = dict.fromkeys(["y", "weight", "group"], ...)
+"""For calls of two sides."""
+
+
+def _of_labelled():
+    """Calls with labels, in which the first argument has all rows."""
+    rows = {
+        "pos": np.concatenate([POS, NEG]),
+        "y": np.repeat([1.0, 0.0], [5, 6]),
+        "weight": np.concatenate([ARRAYS["pos_weight"], ARRAYS["neg_weight"]]),
+        "group": np.concatenate([ARRAYS["pos_group"], ARRAYS["neg_group"]]),
+    }
+    of_sides = ["neg", "pos_weight", "neg_weight", "pos_group", "neg_group", "pos_grade", "neg_grade"]
+    other = dict.fromkeys([*of_sides, "l1", "signs", "init", "max_columns"], ...)
+    folds = {"folds": 2, "rounds": 2, "t_max": 3, "p": 2.0, "tol": 0.01, "l2": ...}
+    found = {
+        "train, y": plain(pnorm.train, **rows, **other),
+        "minimize, y": plain(pnorm.minimize, **rows, **other, loss="exponential"),
+        "minimize_path, y": plain(pnorm.minimize_path, **rows, **other, l2=np.array([1.0, 0.5]), p=2.0),
+        "cross_validate, y": plain(pnorm.cross_validate, **rows, **other, **folds),
+    }
+    aliases = MESSAGE_ALIASES | {
+        "pos": rf"X\b|{MESSAGE_ALIASES['pos']}",
+        "y": "label",
+        "weight": "weights",
+        "group": "groups",
+    }
+    return {name: replace(call, aliases=aliases) for name, call in found.items()}
+
+
 def _of_pnorm():
     def coded(**given):
         rows = pnorm.code_rows(**given)
@@ -265,11 +296,13 @@ def _of_pnorm():
     }
     X = np.concatenate([POS, NEG])
     return {
+        **_of_labelled(),
         "code_rows": Call(
             coded, {"label": np.repeat([1.0, 0.0], [5, 6]), **of_rows}, {"n_threads": 1}, {"source": X, "H": None}
         ),
         "cross_validate": plain(
             pnorm.cross_validate,
+            **NO_LABELS,
             folds=2,
             rounds=2,
             t_max=3,
@@ -281,6 +314,7 @@ def _of_pnorm():
         ),
         "cross_validate, l2": plain(
             pnorm.cross_validate,
+            **NO_LABELS,
             folds=2,
             rounds=...,
             t_max=...,
@@ -293,6 +327,7 @@ def _of_pnorm():
         ),
         "cross_validate, l1": plain(
             pnorm.cross_validate,
+            **NO_LABELS,
             folds=2,
             rounds=...,
             t_max=...,
@@ -312,18 +347,24 @@ def _of_pnorm():
         "cutoff": plain(pnorm.cutoff, budget=..., recall=...),
         "cutoff, budget": plain(pnorm.cutoff, precision=..., recall=..., prior=...),
         "cutoff, recall": plain(pnorm.cutoff, precision=..., budget=..., prior=...),
-        "minimize": plain(pnorm.minimize, loss="exponential", l1=..., signs=..., max_columns=...),
-        "minimize, l1": plain(pnorm.minimize, loss="exponential"),
-        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0, l1=..., signs=..., max_columns=...),
-        "minimize, lbfgs, l1": plain(pnorm.minimize, loss="logistic", p=1.0),
-        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0, l1=..., signs=..., max_columns=...),
-        "minimize_path, l1": plain(pnorm.minimize_path, l1=np.array([1.0, 0.5]), p=2.0, l2=0.5),
-        "minimize_path, p": plain(
-            pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5, l1=..., signs=..., max_columns=...
+        "minimize": plain(pnorm.minimize, **NO_LABELS, loss="exponential", l1=..., signs=..., max_columns=...),
+        "minimize, l1": plain(pnorm.minimize, **NO_LABELS, loss="exponential"),
+        "minimize, lbfgs": plain(
+            pnorm.minimize, **NO_LABELS, loss="logistic", p=1.0, l1=..., signs=..., max_columns=...
         ),
-        "train": plain(pnorm.train),
-        "train, thresholds": plain(pnorm.train, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=..., signs=...),
-        "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
+        "minimize, lbfgs, l1": plain(pnorm.minimize, **NO_LABELS, loss="logistic", p=1.0),
+        "minimize_path": plain(
+            pnorm.minimize_path, **NO_LABELS, l2=np.array([1.0, 0.5]), p=2.0, l1=..., signs=..., max_columns=...
+        ),
+        "minimize_path, l1": plain(pnorm.minimize_path, **NO_LABELS, l1=np.array([1.0, 0.5]), p=2.0, l2=0.5),
+        "minimize_path, p": plain(
+            pnorm.minimize_path, **NO_LABELS, p=np.array([1.0, 2.0]), l2=0.5, l1=..., signs=..., max_columns=...
+        ),
+        "train": plain(pnorm.train, **NO_LABELS),
+        "train, thresholds": plain(
+            pnorm.train, **NO_LABELS, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=..., signs=...
+        ),
+        "train, logistic": plain(pnorm.train, **NO_LABELS, loss="logistic", p=1.0),
         "probability": plain(pnorm.probability, H=None),
         "probability, thresholds": plain(pnorm.probability, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
         "score": plain(pnorm.score, H=None),
@@ -499,8 +540,22 @@ def _of_plotting():
     g = pnorm.plotting
     several = {"trace": pnorm.train(POS, NEG, t_max=4)[1], "path": pnorm.minimize_path(POS, NEG, l2=[1.0, 0.5])}
     return {
+        "calibration": Call(
+            lambda P_pos, P_neg: on(g.calibration)(lists=(P_pos, P_neg)),
+            {"P_pos": np.array([0.5, 0.25, 1.0, 1.0, 0.75]), "P_neg": np.array([0.0, 0.25, 0.5, 0.125, 0.0, 1.0])},
+            aliases={"": "lists"},
+        ),
         "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
         "cross_validation": None,
+        "precision_by_depth": Call(
+            lambda f_pos, f_neg, **how: on(g.precision_by_depth)(lists=(f_pos, f_neg), **how),
+            LISTS,
+            {"top": 4, "confidence": 0.9, "n_resamples": 50, "seed": 0},
+            aliases={"": "lists"},
+        ),
+        "reasons": Call(
+            on(g.reasons), {}, {"row": 1, "top": 2}, {"explanation": pnorm.explain(POS, None, ARRAYS["lam"])}
+        ),
         "push_path": Call(
             lambda a, b: on(g.push_path)(values={1: a, 4: b}),
             {"a": F_POS, "b": F_NEG},
@@ -512,7 +567,12 @@ def _of_plotting():
             {"top": 4},
             aliases={"": "lists"},
         ),
-        "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aliases={"": "lists"}),
+        "roc": Call(
+            lambda f_pos, f_neg, units: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}, units=units),
+            LISTS,
+            fixed={"units": None},
+            aliases={"": "lists"},
+        ),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
         "shapes": Call(
             on(g.shapes),
@@ -584,6 +644,7 @@ def _of_dask():
         "weight": np.concatenate([ARRAYS["pos_weight"], ARRAYS["neg_weight"]]),
         "group": np.concatenate([ARRAYS["pos_group"], ARRAYS["neg_group"]]),
     }
+    by_y = {"y" if name == "label" else name: value for name, value in labelled.items()}
     of_sides = dict.fromkeys(["neg", "pos_weight", "neg_weight", "pos_group", "neg_group"], ...)
     folds = np.concatenate([POS_FOLD, NEG_FOLD])
 
@@ -592,10 +653,12 @@ def _of_dask():
         return repr(rows), d.train(rows, t_max=1)
 
     return {
-        "train": plain(d.train, **rows, weight=..., group=...),  # what stands beside the rows may be in memory
-        "train, label": plain(d.train, **labelled, **of_sides),
-        "minimize": plain(d.minimize, **rows, weight=..., group=...),
-        "minimize, label": plain(d.minimize, **labelled, **of_sides),
+        "train": plain(d.train, **rows, **NO_LABELS),  # what stands beside the rows may be in memory
+        "train, y": plain(d.train, **by_y, **of_sides),
+        "train, label": plain(d.train, **labelled, y=..., **of_sides),
+        "minimize": plain(d.minimize, **rows, **NO_LABELS),
+        "minimize, y": plain(d.minimize, **by_y, **of_sides),
+        "minimize, label": plain(d.minimize, **labelled, y=..., **of_sides),
         "minimize_path": None,  # what they are given, code_rows and the functions in memory have read
         "cross_validate": None,
         "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
@@ -763,7 +826,8 @@ def leaves(answer, path=""):
         for k, line in enumerate(answer.lines):
             yield from leaves(np.asarray(line.get_xydata(), float), f"{path}.lines[{k}]")
         for k, patch in enumerate(answer.patches):
-            yield from leaves(np.array(patch.get_bbox().bounds), f"{path}.patches[{k}]")
+            box = patch.get_bbox().bounds if hasattr(patch, "get_bbox") else patch.get_path().vertices
+            yield from leaves(np.asarray(box), f"{path}.patches[{k}]")
     elif is_dataclass(answer):
         for each in fields(answer):
             if not each.name.startswith("_"):

@@ -75,10 +75,12 @@ def test_one_line_of_the_command(request, capsys, tmp_path, name):
     assert kinds(H) == {column: kind for column, kind in table.kinds.items() if column != table.id}
     warned = [line for line in told.splitlines() if line.startswith("warning: ")]
     left = [column for column, kind in kinds(H).items() if kind == "left out"]
-    assert all(any("left out" in line and column in line for line in warned) for column in left)
+    out_lines = told.split("\nColumns left out")[1].split("\n\n")[0].splitlines()[1:] if left else []
+    assert ("Columns left out" in told) == bool(left)
+    assert [line.split()[0] for line in out_lines] == [column.split()[0] for column in left]
     assert tuple(of.name for of in H.plan if of.separates) == table.leaks
     assert all(any("alone" in line and leak in line for line in warned) for leak in table.leaks)
-    assert len(warned) == bool(left) + bool(table.leaks)
+    assert len(warned) == bool(table.leaks)
     in_use = int(re.search(r"in use, of (\d+) column", told)[1])
     assert in_use <= sum(of.rankers > 0 for of in H.plan)  # a date is one column, whatever is read off it
 
@@ -182,7 +184,8 @@ def test_a_model_of_other_columns_says_which_it_reads(capsys, tmp_path):
     status, out, err = run(capsys, other, "--model", model)
     assert (status, out) == (2, "")
     assert (
-        f"{model} does not fit {other}: it reads the columns amount, kind, and the file has Amount, Kind, Paid" in err
+        f"{model} does not fit {other}: the model needs the columns amount, kind; the file has Amount, Kind, Paid"
+        in err
     )
 
 
@@ -190,10 +193,11 @@ def test_new_levels_are_told_once(capsys, tmp_path):
     train, test = table_of(tmp_path / "t.csv"), table_of(tmp_path / "later.csv", n=50, unknown=40)
     status, out, err = run(capsys, train, "--label", "Paid", "--test", test)
     assert (status, err) == (0, "")
-    assert [line for line in out.splitlines() if "'z'" in line] == [
+    assert out.count("'z'") == 1
+    assert (
         "warning: levels that the weak rankers do not know, in column 1 ('kind') of X: 40 of 50 values, such as 'z'; all "
-        "indicators of the column are 0 there"
-    ]
+        "indicators of the column are 0 there\n"
+    ) in out.replace("\n         ", " ")
 
 
 @pytest.mark.parametrize(("wide", "gone"), [(120, ""), (80, "amount alone, by chance")])
@@ -205,8 +209,8 @@ def test_the_table_of_figures_fits_the_terminal(capsys, monkeypatch, tmp_path, w
     (head,) = [k for k, line in enumerate(lines) if line.lstrip().startswith("this list")]
     figures = lines[head : lines.index("", head)]
     assert max(map(len, figures)) <= wide
-    assert ("straight lines" in figures[0], "by chance" in figures[0]) == (True, not gone)
-    assert any(gone in line for line in figures if line.startswith("(more")) == bool(gone)
+    assert ("linear model" in figures[0], "by chance" in figures[0]) == (True, not gone)
+    assert any(gone in line for line in figures if line.startswith("  (more")) == bool(gone)
 
 
 def test_one_row_is_no_rows(capsys, tmp_path):
@@ -215,4 +219,4 @@ def test_one_row_is_no_rows(capsys, tmp_path):
     status, out, _ = run(capsys, path, "--label", "y")
     assert status == 0
     assert "Of the first 1 row of the list" in out
-    assert "Only 1 positive row was tested" in out
+    assert "The test has only 1 positive row, so the intervals are wide." in out

@@ -33,7 +33,7 @@ def first(X):
         (
             {"neg": [1.0, 0.0]},
             ValueError,
-            "got shape (2,); train takes the good and the bad rows apart: train(X[y == 1]",
+            "got shape (2,). If neg holds labels, call pnorm.train(X, y=labels); pnorm.split(X, labels) returns pos",
         ),
         ({"neg": np.zeros((2, 2, 2))}, ValueError, "neg must be two-dimensional (rows, columns); got shape (2, 2, 2)"),
         ({"pos": NAN}, ValueError, "pos has nan at row 1, column 0; every value must be finite"),
@@ -56,6 +56,16 @@ def first(X):
             "pos is a masked array with a masked value at (2, 0)",
         ),
         ({"pos": np.ones((3, 3))}, ValueError, "pos has 3 columns and neg has 2; both sides need the same columns"),
+        (
+            {"pos": np.ones((3, 3)), "neg": np.ones((3, 1))},
+            ValueError,
+            "pos has 3 columns and neg has 1; both sides need the same columns. If neg holds labels, call pnorm.train(",
+        ),
+        (
+            {"neg": "bought"},
+            ValueError,
+            "got 'bought'. If this names the column of labels, call pnorm.train(X, y='bought')",
+        ),
         ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
         (
             {"pos": [[1.0, 1e308]], "neg": [[1.0, -1e308]]},
@@ -306,7 +316,7 @@ BOTH_PENALTIES = [
     ({"penalty": "cuts"}, ValueError, "penalty must be one of 'coefficients', 'shapes'; got 'cuts'"),
 ]
 LAM = {"lam": [1.0, 0.0]}
-WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has 1 for x0, and its sign is to be -1")]
+WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has the coefficient 1 for x0, whose sign must be -1, zero or less")]
 
 
 @pytest.mark.parametrize(
@@ -352,13 +362,17 @@ def test_minimize_computes_nothing_before_the_checks():
     [
         (lambda d: d.same_limit(GOOD, GOOD, None, [1, 2], [1]), ValueError, "lam2 must have shape (2,)"),
         (lambda d: d.same_limit(GOOD, GOOD, None, [1], [1, 2]), ValueError, "lam1 must have shape (2,)"),
-        (lambda d: d.convergence([1, 2], 0.0), TypeError, "trace must be the second value that train or minimize"),
+        (
+            lambda d: d.convergence([1, 2], 0.0),
+            TypeError,
+            "trace must be the trace that train or minimize returns, the second value",
+        ),
         (lambda d: d.convergence(TRACE, "low"), TypeError, "limit must be a real number; got 'low'"),
         (lambda d: d.convergence(TRACE, 0.0, 0.1), TypeError, "accuracies must be a sequence of numbers"),
         (
             lambda d: d.convergence(TRACE, d.q_limit([[1.0]], [[0.0]], None, 1)),
             ValueError,
-            "limit is that of separable data",
+            "limit comes from separable data",
         ),
         (
             lambda d: d.convergence(TRACE, pnorm.minimize([[1.0]], [[0.0]])[1]),
@@ -366,16 +380,24 @@ def test_minimize_computes_nothing_before_the_checks():
             "limit has no certificate",
         ),
         (lambda d: d.convergence(TRACE, TRACE), ValueError, "limit has no certificate"),
-        (lambda d: d.convergence(TRACE, 25.0), ValueError, "below limit, which so is not the infimum"),
+        (lambda d: d.convergence(TRACE, 25.0), ValueError, "below limit, so limit is not its infimum"),
         (lambda d: LIMIT.distance([1.0], [0.0, 1.0]), ValueError, "f_pos must have shape (3,), one score per positive"),
         (lambda d: LIMIT.distance([1.0, 2.0, 0.0], [0.0, np.nan, 1.0]), ValueError, "f_neg has nan at position 1"),
         (lambda d: d.phi([[1, -1.0]], 2), ValueError, "q has -1.0 at pair (0, 1); every number must be zero or more"),
         (lambda d: d.phi([1.0], 2), ValueError, "q must be two-dimensional"),
         (lambda d: d.phi([[1.0]], 0), ValueError, "p must be at least 1"),
-        (lambda d: d.bregman_distance([[1.0]], [[1.0, 2]], 2), ValueError, "one shape; got (1, 1) and (1, 2)"),
+        (lambda d: d.bregman_distance([[1.0]], [[1.0, 2]], 2), ValueError, "the same shape; got (1, 1) and (1, 2)"),
         (lambda d: d.bregman_distance([[1.0]], [[np.inf]], 2), ValueError, "b has inf at row 0, column 0"),
-        (lambda d: d.legendre_bregman_projection([[1.0]], [[1.0, 2]], 2), ValueError, "q and v must have one shape"),
-        (lambda d: d.primal_objective(np.ones((100, 1)), 400), ValueError, "100 ** 399 is more than a float can hold"),
+        (
+            lambda d: d.legendre_bregman_projection([[1.0]], [[1.0, 2]], 2),
+            ValueError,
+            "q and v must have the same shape",
+        ),
+        (
+            lambda d: d.primal_objective(np.ones((100, 1)), 400),
+            ValueError,
+            "100 ** 399 overflows; pass a smaller p or fewer rows",
+        ),
     ],
 )
 def test_diagnostics_refuse(call, error, message):
@@ -466,7 +488,7 @@ def test_frames_with_other_columns():
         lam = np.ones(len(H))
         np.testing.assert_array_equal(pnorm.score(frame, H, lam), pnorm.score(GOOD, H, lam))
         np.testing.assert_array_equal(pnorm.score(swapped, H, lam), pnorm.score(GOOD, H, lam))
-        with pytest.raises(ValueError, match="X lacks the column 'dose' which these scores are made from"):
+        with pytest.raises(ValueError, match="X lacks the column 'dose' which the weak rankers need"):
             pnorm.score(frame.rename(columns={"dose": "doze"}), H, lam)
         with pytest.raises(ValueError, match="X has two columns of one name"):
             pnorm.score(frame.rename(columns={"dose": "age"}), H, lam)

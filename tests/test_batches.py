@@ -229,7 +229,7 @@ def test_files_that_change_are_noticed(table, tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet")
     batches = batches_of(tmp_path / "a.parquet")
     parquet.write_table(table.slice(1), tmp_path / "a.parquet")
-    with pytest.raises(TableError, match=r"a\.parquet says that it has 1000 rows, and 999 are there"):
+    with pytest.raises(TableError, match=r"a\.parquet declares 1000 rows, but contains 999"):
         all_rows(batches)
 
 
@@ -320,7 +320,7 @@ def test_what_is_wrong_with_a_source(tmp_path, name):
 
 
 def test_what_is_wrong_with_columns(table):
-    with pytest.raises(ValueError, match="columns names the column 'amont', which the Arrow table has not; did you"):
+    with pytest.raises(ValueError, match="columns names the column 'amont', which is not in the Arrow table; did you"):
         batches_of(table, columns=["amont"])
     with pytest.raises(ValueError, match="columns must name one column at least, and each once; got none"):
         batches_of(table, columns=[])
@@ -369,7 +369,7 @@ def test_streams_of_other_libraries(table, monkeypatch):
             assert all_rows(batches) == {name: column(table, name) for name in table.column_names}
         assert (batches.told, batches.reads) == ("the Streamed", 2)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TypeError, match="the rows of a Streamed come by Arrow, which takes pyarrow"):
+    with pytest.raises(TypeError, match="reading the rows of a Streamed needs pyarrow"):
         batches_of(Streamed(table))
 
 
@@ -432,7 +432,7 @@ def test_labels_of_several_workers_come_together():
     other.of([0, 0], place)
     one.add(other.counts)
     assert one.check() == {"1"}
-    with pytest.raises(TableError, match="holds one label only, 0 \\(2\\); both kinds of rows are needed"):
+    with pytest.raises(TableError, match="has only one label, 0 \\(2\\); positive and negative rows are needed"):
         other.check()
 
 
@@ -448,11 +448,11 @@ def positives(labels, batches):
         (
             None,
             [["good", "bad"]],
-            r"say which label in column 'y' is positive with pos_label=\.\.\.; its labels are good",
+            r"column 'y' has the labels good.*; name the positive label with pos_label=\.\.\.",
         ),
-        (None, [[0, 1], [1, 2]], r"say which label in column 'y' .* labels are 1 \(2\), 0 \(1\), 2 \(1\)"),
-        (None, [["yes"], ["1"]], "say which label"),
-        (None, [list(range(30))], "; 30 of them are many for labels: is it the right column"),
+        (None, [[0, 1], [1, 2]], r"column 'y' has the labels 1 \(2\), 0 \(1\), 2 \(1\); name"),
+        (None, [["yes"], ["1"]], "name the positive label"),
+        (None, [list(range(30))], "30 labels are many: check that this is the right column"),
         (None, [["yes", None]], "the label 'y' is missing in row 1 of a file; every row needs one"),
         (None, [np.array([1.0, np.nan])], "the label 'y' is missing in row 1 of a file"),
         (None, [["yes", "NA"]], "the label 'y' is missing in row 1 of a file"),
@@ -462,9 +462,9 @@ def positives(labels, batches):
             "the label 'y' must be a number, a text or a date in every row, from row 0 of a file on",
         ),
         (None, [], "column 'y' has no rows"),
-        ("yes", [["yes"], ["Yes"]], r"column 'y' holds one label only, yes \(1\), Yes \(1\)"),
+        ("yes", [["yes"], ["Yes"]], r"column 'y' has only one label, yes \(1\), Yes \(1\)"),
         ("good", [["bad"], ["worse"]], r"no row has the label 'good' in column 'y'; its labels are bad \(1\), worse"),
-        (["a", "b"], [["a", "b"]], "column 'y' holds positive labels only"),
+        (["a", "b"], [["a", "b"]], "column 'y' has positive labels only"),
     ],
 )
 def test_labels_that_are_refused(positive, batches, message):

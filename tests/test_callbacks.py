@@ -285,7 +285,7 @@ def test_any_of_calls_them_all(rows):
     ("arguments", "message"),
     [
         (dict(metric="auk"), "metric must be one of 'partial_auc', .* got 'auk'"),
-        (dict(metric="precision_at"), r"'precision_at' needs more than a name: pass functools.partial"),
+        (dict(metric="precision_at"), r"'precision_at' needs further arguments: pass functools.partial"),
         (dict(metric="log_objective"), "'log_objective' needs the p of the run"),
         (dict(metric="log_objective", p=0.5), "p must be at least 1"),
         (dict(p=2.0), "p and price are for the metric 'log_objective'"),
@@ -306,7 +306,7 @@ def test_bad_arguments(arguments, message):
 
 def test_a_metric_that_cannot_be_called_says_so_at_once(rows):
     _, _, *held = rows
-    with pytest.raises(ValueError, match="the metric bedroc takes none"):
+    with pytest.raises(ValueError, match="the metric bedroc takes no weights"):
         callbacks.early_stopping(*held, "bedroc", pos_weight=np.ones(40))
     with pytest.raises(TypeError):
         callbacks.early_stopping(*held, lambda f: 0.0)
@@ -315,7 +315,7 @@ def test_a_metric_that_cannot_be_called_says_so_at_once(rows):
 def test_other_weak_rankers_are_refused(rows):
     pos, neg, *held = rows
     stop = callbacks.early_stopping(*held)
-    with pytest.raises(ValueError, match="the run has 1 weak rankers and early_stopping 4: give both the same H"):
+    with pytest.raises(ValueError, match=r"the run has 1 weak rankers and early_stopping 4\. Pass the same H to both"):
         pnorm.train(pos, neg, [lambda X: X[:, 0]], callback=stop)
 
 

@@ -597,13 +597,13 @@ POS, NEG = problem()
         ({"folds": ([0] * 47, [0, -1] * 30 + [0])}, ValueError, "every positive that counts is in fold 0"),
         ({"folds": ([0, 2] * 23 + [0], [0, 1, 2] * 20 + [0])}, ValueError, "fold 1 has no positive that counts"),
         ({"folds": ([0, 1, 2] * 15 + [0, 1], [0, 1] * 30 + [0])}, ValueError, "fold 2 has no negative that counts"),
-        ({"metric": "precision_at"}, ValueError, "metric 'precision_at' needs more than a name"),
+        ({"metric": "precision_at"}, ValueError, "metric 'precision_at' needs further arguments"),
         ({"metric": "auk"}, ValueError, "metric must be one of 'partial_auc', 'positives_at_top'"),
         ({"metric": 3}, TypeError, "metric must be a name or a function of (f_pos, f_neg); got int"),
         ({"metric": lambda f_pos, f_neg: np.nan}, ValueError, "<lambda> must be finite; got nan"),
         ({"metric": lambda f_pos, f_neg: None}, TypeError, "<lambda> must be a real number; got None"),
-        ({"metric": "bedroc", "pos_weight": np.ones(47)}, ValueError, "rows have weights, and the metric bedroc takes none"),
-        ({"metric": margins, "neg_weight": np.ones(61)}, ValueError, "rows have weights, and the metric margins takes none"),
+        ({"metric": "bedroc", "pos_weight": np.ones(47)}, ValueError, "rows have weights, but the metric bedroc takes no weights"),
+        ({"metric": margins, "neg_weight": np.ones(61)}, ValueError, "rows have weights, but the metric margins takes no weights"),
         ({"H": lambda X: X[:, 0]}, TypeError, "H is a function that does not take (pos, neg)"),
         ({"H": lambda pos, neg: None}, TypeError, "the recipe H returned None"),
         ({"H": lambda pos, neg: []}, ValueError, "H is empty"),
@@ -634,6 +634,6 @@ def test_what_a_loss_without_structure_costs_is_said_where_it_is_called(monkeypa
         lambda: pnorm.cross_validate(POS, NEG, None, [1], 1, folds=2, loss=loss),
         lambda: pnorm.minimize_path(POS, NEG, l2=[1], loss=loss),
     ):
-        with pytest.warns(RuntimeWarning, match="is asked for all") as caught:
+        with pytest.warns(RuntimeWarning, match="visits all") as caught:
             call()
         assert caught[0].filename == __file__

@@ -120,7 +120,7 @@ def test_labels_in_words_and_columns_by_name():
     assert rows.positive == "fraud"
     assert rows.H.names == ("a", "b")
     with pytest.raises(
-        ValueError, match=r"say which label in column 'y' is positive with pos_label=\.\.\.; its labels are "
+        ValueError, match=r"column 'y' has the labels .*; name the positive label with pos_label=\.\.\."
     ):
         pnorm.code_rows(table, "y", None)
     with pytest.raises(ValueError, match="no row has the label 'bad' in column 'y'; its labels are"):
@@ -142,7 +142,7 @@ def test_labels_in_words_and_columns_by_name():
 def test_what_cannot_be_used():
     rows = pnorm.code_rows(X, Y, H)
     for run in (pnorm.train, pnorm.minimize, pnorm.minimize_path, pnorm.cross_validate):
-        with pytest.raises(TypeError, match="neg is missing: the negative rows, or coded rows in the place of both"):
+        with pytest.raises(TypeError, match="neg is missing: pass the negative rows, or the label of every row"):
             run(X)
         with pytest.raises(TypeError, match="coded rows have both sides, and weak rankers: neg is given as well"):
             run(rows, X)
@@ -164,7 +164,7 @@ def test_what_cannot_be_used():
     weighted = pnorm.code_rows(X, Y, H, weight=np.ones(N))
     with pytest.raises(ValueError, match="pos_weight is given, and the coded rows have weights of their own"):
         pnorm.train(weighted, pos_weight=np.ones(Y.sum()))
-    with pytest.raises(ValueError, match="column 'label' holds one label only, True"):
+    with pytest.raises(ValueError, match="column 'label' has only one label, True"):
         pnorm.code_rows(X, np.ones(N, bool), H)
     with pytest.raises(ValueError, match="label has 299 values"):
         pnorm.code_rows(X, Y[1:], H)

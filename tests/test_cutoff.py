@@ -366,7 +366,7 @@ def test_it_prints_in_plain_words():
     ({"recall": 0.0}, ValueError, "recall must be above 0 and below 1"),
     ({"recall": "0.9"}, TypeError, "recall must be a real number"),
     ({"budget": 0}, ValueError, "budget must be above 0"),
-    ({"budget": 500}, ValueError, "budget must be less than the 500 rows of a list; got 500. Did you give of="),
+    ({"budget": 500}, ValueError, "budget must be less than the 500 rows of a list; got 500. Pass of= for longer lists"),
     ({"budget": 5, "of": 0}, ValueError, "of must be above 0"),
     ({"precision": 0.8, "prior": 1}, ValueError, "prior must be above 0 and below 1"),
     ({"precision": 0.8, "confidence": 95}, ValueError, "confidence must be above 0 and below 1"),

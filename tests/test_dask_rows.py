@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -109,6 +110,29 @@ def test_a_frame_with_a_label(case):
         assert_same(found, pnorm.train(POS, NEG, None, 2, 5, **of_sides, **names))
         assert found[1].names == tuple("abc")
         assert sorted(source.reads) == list(range(source.n))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        partial(pnorm.dask.train, t_max=3),
+        partial(pnorm.dask.minimize, l2=0.1),
+        partial(pnorm.dask.minimize_path, l2=[1.0, 0.1]),
+        partial(pnorm.dask.cross_validate, l2=[1.0, 0.1], folds="k"),
+    ],
+    ids=lambda run: run.func.__name__,
+)
+def test_y_and_label_are_two_names(run):
+    frame = dd.from_pandas(FRAME[["a", "b", "c", "y", "w"]].assign(k=np.arange(N) % 2), npartitions=3)
+    given = {"H": FEW, "weight": "w"} if "folds" in run.keywords else {"H": FEW, "weight": "w", "p": 2}
+    if "folds" not in run.keywords:
+        frame = frame.drop(columns="k")
+    found, expected = run(frame, y="y", **given), run(frame, label="y", **given)
+    if isinstance(found, tuple):
+        np.testing.assert_array_equal(found[0], expected[0])
+    else:
+        name = "scores" if "folds" in run.keywords else "lam"
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 def test_an_array_with_vectors_beside_it():
@@ -255,12 +279,12 @@ def test_labels_that_do_not_say_which():
         pnorm.dask.train(X, label="y", pos_label="maybe")
     good = X[X["y"] == "yes"]
     with pytest.raises(
-        ValueError, match=r"column 'y' holds one label only, yes \(\d+\); both kinds of rows are needed"
+        ValueError, match=r"column 'y' has only one label, yes \(\d+\); positive and negative rows are needed"
     ):
         pnorm.dask.train(good, label="y")
     words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
     with pytest.raises(
-        ValueError, match=r"partition \d of X: say which label in column 'y' is positive with pos_label="
+        ValueError, match=r"partition \d of X: column 'y' has the labels .*; name the positive label with pos_label="
     ):
         pnorm.dask.train(words, label="y")
     expected = pnorm.train(POS, NEG, H, 2, 3)
@@ -271,6 +295,8 @@ def test_labels_that_do_not_say_which():
     ):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
+    with pytest.raises(ValueError, match="say which label in y is positive"):
+        pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), y=two)
     with pytest.raises(ValueError, match="say which label in column 'label' is positive"):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
@@ -284,15 +310,26 @@ def test_bad_input():
         (
             lambda: pnorm.dask.train(X, label="z"),
             ValueError,
-            "label is 'z', which is no column of the rows; they have 'a'",
+            "label is 'z', which is not a column of the rows; they have 'a'",
         ),
         (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
         (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
         (lambda: pnorm.dask.train(A, A, label=y), ValueError, "label and neg are both given"),
-        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or label"),
-        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with a label"),
-        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with a label"),
+        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or the label of every row"),
+        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with labels: pass the labels, or"),
+        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with labels"),
         (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight is for rows of two sides"),
+        (lambda: pnorm.dask.train(X, y="z"), ValueError, "y is 'z', which is no column of the rows"),
+        (lambda: pnorm.dask.train(A, y=y, label=y), ValueError, "y and label are both given, and are two names of one"),
+        (lambda: pnorm.dask.train(A, A, y=y), ValueError, "y and neg are both given"),
+        (lambda: pnorm.dask.train(A, y=y[1:]), ValueError, "y must hold one label per row, 150; got 149"),
+        (
+            lambda: pnorm.dask.train(A, y=y[:, None]),
+            ValueError,
+            "y has 2 dimensions, and one label for each row has one",
+        ),
+        (lambda: pnorm.dask.minimize(rows, y=y), ValueError, "y is given together with coded rows"),
+        (lambda: pnorm.dask.train(A, y=da.ones(N + 1, chunks=151)), ValueError, "y has 1 partitions, and the rows"),
         (lambda: pnorm.dask.train(A, label=y[1:]), ValueError, "label must hold one label per row, 150; got 149"),
         (lambda: pnorm.dask.train(A, label=y, weight=y[1:]), ValueError, r"weight must have shape \(150,\)"),
         (
@@ -300,17 +337,21 @@ def test_bad_input():
             ValueError,
             "label has 1 partitions, and the rows",
         ),
-        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label has 2 dimensions, and one label for each row has one"),
+        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label must be a vector, one label per row; got 2 dimensions"),
         (lambda: pnorm.dask.code_rows(X, "y", H, n_cuts=3), TypeError, "n_cuts is for H='table', and H is given"),
         (lambda: pnorm.dask.code_rows(X, "y", "tables"), ValueError, "H must be one of 'table'"),
-        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is no column"),
-        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', and columns of an array have no"),
-        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from beside 'y'"),
+        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is not a column"),
+        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', but an array has no column names"),
+        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from except 'y'"),
         (lambda: pnorm.dask.train(A, label=y, weight=np.zeros(N)), ValueError, "weight is all zero"),
-        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows have both sides: p comes by its name, p=4"),
+        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows contain both sides. Pass p by name: p=4"),
         (lambda: pnorm.dask.train(rows, H=H), ValueError, "H is given together with coded rows"),
         (lambda: pnorm.dask.minimize(rows, label=y), ValueError, "label is given together with coded rows"),
-        (lambda: pnorm.dask.train(FRAME, label="y"), TypeError, "pos must be a Dask array or frame; got DataFrame"),
+        (
+            lambda: pnorm.dask.train(FRAME, label="y"),
+            TypeError,
+            "pos must be a Dask array or data frame; got DataFrame",
+        ),
     ):
         with pytest.raises(error, match=message):
             use()
@@ -319,7 +360,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"partition 2 of X: X has inf at row 7, column 1 \('b'\)"):
         pnorm.dask.train(dd.from_pandas(broken, npartitions=3), label="y")
     short = A.map_blocks(lambda block: block[::2], chunks=A.chunks, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, and its chunk in X\.chunks is of 50"):
+    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, but its chunk in X\.chunks has 50"):
         pnorm.dask.train(short, label=da.from_array(y, chunks=50))
 
 
@@ -396,7 +437,7 @@ def test_folds_that_are_refused():
     rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
     with pytest.raises(ValueError, match=r"folds = 100 need as many positives .*; got \d+ and \d+"):
         pnorm.dask.cross_validate(rows, folds=100)
-    with pytest.raises(ValueError, match="fold is 'k', which is no column"):
+    with pytest.raises(ValueError, match="fold is 'k', which is not a column"):
         pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
     with pytest.raises(ValueError, match="fold is given together with coded rows"):
         pnorm.dask.cross_validate(rows, folds="k")
@@ -413,7 +454,7 @@ def test_frames_with_more_columns_are_scored():
     np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
     of_place = pnorm.rankers.columns(3)
     np.testing.assert_array_equal(pnorm.dask.score(X, of_place, [1, 2, 3], ignore=others).compute(), f.compute())
-    with pytest.raises(ValueError, match="ignore is 'z', which is no column of X; it has 'a'"):
+    with pytest.raises(ValueError, match="ignore is 'z', which is not a column of X; it has 'a'"):
         pnorm.dask.score(X, None, [1, 2, 3], ignore="z")
-    with pytest.raises(TypeError, match="ignore is 'y', and columns of an array have no names"):
+    with pytest.raises(TypeError, match="ignore is 'y', but an array has no column names"):
         pnorm.dask.score(da.ones((4, 3), chunks=2), None, [1, 2, 3], ignore="y")

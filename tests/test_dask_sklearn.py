@@ -86,5 +86,5 @@ def test_what_is_for_rows_in_memory_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             PNormPush(**how).fit(X, "y", pos_label="good")
-    with pytest.raises(ValueError, match=r"only two classes can be told apart; it has \d+ labels in y"):
+    with pytest.raises(ValueError, match=r"y must have two classes; got \d+ labels"):
         PNormPush().fit(X, X["a"])

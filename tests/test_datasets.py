@@ -273,7 +273,9 @@ def test_files_that_are_none(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"train\.txt"):
         pnorm.datasets.read_svmlight(tmp_path / "train.txt")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ImportError, match="read_svmlight needs scikit-learn, the extra 'sklearn' of pnorm"):
+    with pytest.raises(
+        ImportError, match='read_svmlight needs scikit-learn\\. Install it with: pip install "pnorm-push\\[sklearn\\]" '
+    ):
         pnorm.datasets.read_svmlight(tmp_path / "train.txt")
 
 

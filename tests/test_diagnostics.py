@@ -533,7 +533,9 @@ def test_the_distance_from_the_limit_vanishes_where_coefficients_go_to_infinity(
     assert limit.distance(pos @ lam, neg @ lam) < 1e-8
     on_the_way = [limit.distance(pos @ run.lam_at(t), neg @ run.lam_at(t)) for t in (1, 3, 5, 10, 20)]
     assert (np.diff(on_the_way) < 0).all()
-    assert "above its infimum, q' within 1e-06 of its limit" in " ".join(report(pos, neg, None, 4, lam).split())
+    assert "above its infimum; q' = exp(-score difference) is within 1e-06 of its limit" in " ".join(
+        report(pos, neg, None, 4, lam).split()
+    )
     assert on_the_way[0] > 0.1
 
 
@@ -683,16 +685,26 @@ def test_the_certificate_is_that_of_minimize_with_the_same_options(options, pena
 @pytest.mark.parametrize(
     ("pos", "neg", "options", "phrases"),
     [
-        ([[1.0], [3.0]], [[2.0]], {}, ["overlapping", "2 of 2 positives", "so is lam", "pnorm.minimize"]),
-        (*hand_made(), {}, ["quasi-separable", "3 of 4 positives and 2 of 3 negatives", "goes to infinity", "l2"]),
+        ([[1.0], [3.0]], [[2.0]], {}, ["overlapping", "2 of 2 positives", "the minimiser is unique", "pnorm.minimize"]),
+        (*hand_made(), {}, ["quasi-separable", "3 of 4 positives and 2 of 3 negatives", "go to infinity", "l2"]),
         (
             [[1.0], [3.0]],
             [[0.0]],
             {},
-            ["separable", "these coefficients put every positive above every negative", "inf F_p is 0"],
+            ["separable", "these coefficients put every positive above every negative", "the infimum of F_p is 0"],
         ),
-        ([[1.0], [3.0]], [[0.0]], {"l2": 0.5}, ["0.25 |lam|^2", "exist and be unique", "with the same penalty"]),
-        ([[1.0], [3.0]], [[2.0]], {"l1": 0.5, "l2": 0.5}, ["log F_p + 0.5 |lam|_1 + 0.25 |lam|^2 =", "exist and be"]),
+        (
+            [[1.0], [3.0]],
+            [[0.0]],
+            {"l2": 0.5},
+            ["0.25 |lam|^2", "always exists and is unique", "with the same penalty"],
+        ),
+        (
+            [[1.0], [3.0]],
+            [[2.0]],
+            {"l1": 0.5, "l2": 0.5},
+            ["log F_p + 0.5 |lam|_1 + 0.25 |lam|^2 =", "always exists and is"],
+        ),
         ([[1.0], [3.0]], [[2.0]], {"l1": 0.5}, ["log F_p + 0.5 |lam|_1 =", "score differences are unique, unless"]),
         ([[1.0], [3.0]], [[2.0]], {"l1": 0.5, "penalty": "shapes"}, ["0.5 |lam|_1 (penalty of shapes) ="]),
         (
@@ -708,9 +720,9 @@ def test_the_certificate_is_that_of_minimize_with_the_same_options(options, pena
             [[1.0, 1.0], [3.0, 3.0]],
             [[2.0, 2.0]],
             {},
-            ["lam is not: no score difference depends on 1 combination of the weak rankers"],
+            ["the coefficients (lam) are not: no score difference depends on 1 combination of the weak rankers"],
         ),
-        ([[1.0, 1.0], [3.0, 3.0]], [[2.0, 2.0]], {"signs": [1, 1]}, ["lam may not be: no score difference depends"]),
+        ([[1.0, 1.0], [3.0, 3.0]], [[2.0, 2.0]], {"signs": [1, 1]}, ["(lam) may not be: no score difference depends"]),
         ([[1.0], [3.0]], [[2.0]], {"pos_group": [0, 0], "neg_group": [0]}, ["1 negative, 1 weak ranker, 1 group"]),
     ],
 )

@@ -16,7 +16,7 @@ ROWS = "array_like, shape ({}, d), or sequence of {} things"
 OBJECTS = "None, sequence of callables, or Rankers"
 POWER = "Power of the price r ** p that a negative pays for the positives below it; at least 1."
 PENALTY = "Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140."
-LOSS = "What a pair costs whose scores differ by z"
+LOSS = "The cost of a pair whose scores differ by z"
 AS_IN = re.compile(r"[Aa]s in `([\w.]+)`")
 
 # Name of a parameter, or names that are described together -> types, and sentences with which a description begins.
@@ -38,8 +38,9 @@ SHARED = {
     "pos_weight": (["array_like, shape (I,), optional"], ["Case weights, zero or more."]),
     "neg_weight": (["array_like, shape (K,), optional"], ["Case weights, zero or more."]),
     "pos_group, neg_group": ([LABELS, DASK_LABELS], ["Query groups: pairs form within a group only."]),
-    "pos_grade, neg_grade": ([OPTIONAL], ["Grades: a pair has a positive of the higher grade."]),
+    "pos_grade, neg_grade": ([OPTIONAL], ["Grades: in each pair, the positive has the higher grade."]),
     "pos_weight, neg_weight, pos_group, neg_group": (["optional", "as in `train`"], ["Case weights and query groups"]),
+    "pos_label": (["label, optional"], ["The label of positive rows"]),
     "group_weight": (['{"pairs", "equal"}'], ["How much each query group counts."]),
     "H": (
         [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, callable, or mapping of these"), "None or Rankers", OBJECTS.replace("None,", "\"table\", None,"),
@@ -72,14 +73,14 @@ SHARED = {
         [LOSS, "phi", "What to stand for."],
     ),
     "price": (["Price, optional"], ["What a negative pays for the sum of its losses, from `pnorm.objectives`."]),
-    "smoothing": (["float"], ["With the hinge: half the width of a parabola in the place of its corner."]),
-    "push": (['{"top", "bottom"}'], ["Which end of the list is to be right."]),
+    "smoothing": (["float"], ["With the hinge: half the width of a parabola in place of its corner."]),
+    "push": (['{"top", "bottom"}'], ["The end of the list that is to be most accurate."]),
     "init": (["Trace, ScoringFunction, mapping or array_like, shape (n,), optional"],
              ["Coefficients to start from; zero by default."]),
     "lam": (["array_like, shape (n,)", "array_like, shape (n,), optional", "float"],
             ["Coefficients, one per weak ranker.", r":math:`\lambda`, ", "lambda, above 0"]),
     "n_threads": (["int, optional"],
-                  ["Threads that share the passes over the rows; by default, as many as this process may use cores."]),
+                  ["Number of threads; by default, one for each core that this process may use."]),
     "callback": (["callable, optional"],
                  [f"Called with the trace so far after every {unit}; a true return value stops the run."
                   for unit in ("round", "step", "epoch")]),

@@ -289,6 +289,9 @@ def test_a_frame_of_the_contributions():
     rows = pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 4.0]}, index=["u", "v"])
     found = pnorm.explain(rows, None, [1.0, 0.5]).to_frame()
     pandas.testing.assert_frame_equal(found, pandas.DataFrame({"a": [-0.5, 0.5], "b": [-1.0, 1.0]}, index=["u", "v"]))
+    of_lists = pnorm.explain(rows.to_numpy().tolist(), None, [1.0, 0.5]).to_frame()
+    assert (of_lists.to_numpy() == found.to_numpy()).all()
+    assert of_lists.index.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +403,7 @@ def test_a_weight_is_a_number_of_copies():
         (lambda: pnorm.importance(X, X, None, np.ones(3), pos_weight=[1.0]), r"pos_weight must have shape \(60,\)"),
         (
             lambda: pnorm.importance(X, X, None, np.ones(3), lambda a, b: 0.5, pos_weight=np.ones(60)),
-            "rows have weights, and the metric <lambda> takes none",
+            "rows have weights, but the metric <lambda> takes no weights",
         ),
     ],
 )

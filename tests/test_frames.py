@@ -214,7 +214,7 @@ def test_whole_numbers_that_would_be_one_float_are_refused(form):
     ]
     named = r"column 0 \('t'\)" if "pandas" in form or form in ("polars", "arrow") else "column 0"
     for call in calls:
-        with pytest.raises(ValueError, match=rf"has \d+ and \d+ in {named}, which are one number as floats; take"):
+        with pytest.raises(ValueError, match=rf"has \d+ and \d+ in {named}, which are one number as floats; subtract"):
             call()
     # one number on either side, and another one
     constant = [A * [0, 1] + offset + [more, 0] for A, more in zip(small, (3, 0), strict=True)]

@@ -581,7 +581,7 @@ def test_the_order_of_day_and_month_can_be_told():
     words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
     _, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
     why = "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which"
-    assert f"from_table takes the text of d ({why}) for categories." in said
+    assert f"from_table reads the text of d ({why}) as categories." in said
     assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
     assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
     days = made({"d": [20200131, 20210201]}, {"d": ["20200201", None]}, kinds={"d": "date"})
@@ -802,7 +802,7 @@ def test_levels_that_no_training_row_has_are_known():
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        ({"aeg": "number"}, "kinds names the column 'aeg', which pos has not; did you mean 'age'"),
+        ({"aeg": "number"}, "kinds names the column 'aeg', which is not in pos; did you mean 'age'"),
         ({"age": "integer"}, r"kinds\['age'\] must be one of 'number', 'decimal point', .*; got 'integer'"),
         ({"age": ["only"]}, r"kinds\['age'\] must be one of"),
         ({"age": ["a", "a"]}, r"kinds\['age'\] has a level twice"),
@@ -838,8 +838,8 @@ def test_arguments():
 
 def test_sides_and_columns_that_do_not_fit():
     for pos, neg, message in [
-        ({"a": [1]}, {"b": [1]}, "pos has the column 'a', which neg has not"),
-        ({"a": [1]}, {"a": [1], "b": [1]}, "neg has the column 'b', which pos has not"),
+        ({"a": [1]}, {"b": [1]}, "pos has the column 'a', which neg does not have"),
+        ({"a": [1]}, {"a": [1], "b": [1]}, "neg has the column 'b', which pos does not have"),
         ({"a": [1], "b": [2]}, [[1, 2, 3]], "pos has 2 columns and neg has 3"),
         (
             {"a": [1, 2], "b": [2]},

@@ -197,8 +197,8 @@ def says(error, name, call, what=""):
     """Whether a refusal names the argument; where sizes do not go together, either of them."""
     words = [rf"{re.escape(name)}\b", call.aliases.get(name, name)]
     if re.search(SIZES, what):
-        words += [*call.arrays, *call.aliases.values(), "rows need some"]
-    if isinstance(error, OverflowError) and "double holds" in str(error):
+        words += [*call.arrays, *call.aliases.values(), "rows need about"]
+    if isinstance(error, OverflowError) and re.search("double holds|for a double|overflow", str(error)):
         return True  # says which sum, and what to scale
     if "__array__ method not producing an array" in str(error):
         return True  # NumPy says it

@@ -164,7 +164,7 @@ def test_boosters(make):
     assert make(4, group_weight="equal") == make(4, group_weight="equal") != make(4)
     with pytest.raises(ValueError, match="there are no lists"):
         boosting._Rows.read(y, f, None, None, "equal")
-    with pytest.raises(ValueError, match="weights of lists say otherwise"):
+    with pytest.raises(ValueError, match="but weights of lists are given"):
         boosting._Rows.read(y, f, np.ones(4), sizes, "equal")
 
 

@@ -194,9 +194,9 @@ def test_a_run_ends_where_the_gradient_does():
 @pytest.mark.parametrize("price", [None, pnorm.objectives.Power(4), pnorm.objectives.Exponential(0.1)])
 def test_steps_that_diverge_are_told(price):
     pos, neg = sides(8, 8)
-    with pytest.raises(OverflowError, match="take a smaller eta"):
+    with pytest.raises(OverflowError, match="Pass a smaller eta"):
         kernel.train(pos, neg, eta=1e300, loss="squared", price=price, t_max=5)
-    with pytest.raises(OverflowError, match="do not diverge: take a smaller eta"):
+    with pytest.raises(OverflowError, match=r"do not diverge\. Pass a smaller eta"):
         kernel.train(pos, neg, loss="squared", eta=50.0, price=price, t_max=1000)
 
 
@@ -584,9 +584,9 @@ def test_the_minimiser_refuses_what_it_cannot_do():
     with pytest.raises(ValueError, match=r"smoothing=0\.1"):
         kernel.minimize(pos, neg, loss="hinge")
     own = pnorm.objectives.Loss(lambda z: np.logaddexp(0, -z), lambda z: -1 / (1 + np.exp(z)))
-    with pytest.raises(ValueError, match="does not tell"):
+    with pytest.raises(ValueError, match="does not provide"):
         kernel.minimize(pos, neg, loss=own)
-    with pytest.raises(ValueError, match="take fewer rows, or train"):
+    with pytest.raises(ValueError, match="pass fewer rows, or call pnorm"):
         kernel.minimize(pos, neg, memory_limit=1000)
     model, trace = kernel.minimize(pos, neg, max_iter=1)
     assert (trace.status, trace.n_iter) == ("max_iter", 1)
@@ -908,11 +908,11 @@ def test_the_constants_of_table_1_where_they_are_legible():
         (dict(gamma=0.0), "gamma must be above 0"),
         (dict(gamma=0.5), "gamma must be below"),
         (dict(s=0.0), "s must be above 0"),
-        (dict(s=50.0), "take a smaller one"),
+        (dict(s=50.0), "pass a smaller s"),
         (dict(kappa=0.0), "kappa must be above 0"),
         (dict(eta_star=0.0), "eta_star must be above 0"),
         (dict(eta_star=0.084), r"at most 1 / Delta\* = 0.0833333"),
-        (dict(n_pos=7, n_neg=7), "as for 8 and 8"),
+        (dict(n_pos=7, n_neg=7), "as it is for 8 and 8 rows"),
         (dict(loss="exponential"), "loss must be one of"),
         (dict(n_pos=0), "n_pos must be at least 1"),
     ],
@@ -943,17 +943,17 @@ def bad(A, B):
     ("change", "error", "message"),
     [
         (dict(kernel="sigmoid"), ValueError, "kernel must be one of 'rbf'"),
-        (dict(gamma="scale"), TypeError, "be left out for one of the size of the data"),
+        (dict(gamma="scale"), TypeError, "or left out for the default"),
         (dict(pos=[["a", "b", "c"]] * 5), TypeError, "encode the column as numbers"),
         (dict(pos=pd.DataFrame({"x": [1, "b"], "y": 1, "z": 1})), TypeError, "real number: encode the column"),
         (dict(pos=scipy.sparse.eye(5, 11).tocsr(), neg=scipy.sparse.eye(6, 11).tocsr(), kernel="precomputed"),
          TypeError, r"pos is sparse; .* pass pos.toarray\(\)"),
         (dict(kernel=scipy.sparse.eye(11).tocsr()), TypeError, "kernel is sparse"),
         (dict(loss=pnorm.objectives.Power(2.0)), TypeError, "loss must be one of 'logistic'"),
-        (dict(landmarks=[0, 2, 4]), ValueError, "places are not taken"),
+        (dict(landmarks=[0, 2, 4]), ValueError, "row numbers are not accepted"),
         (dict(kernel="linear", landmarks=np.zeros((3, 3))), ValueError, "zero on all landmarks"),
         (dict(kernel=lambda A, B: np.zeros((len(A), len(B))), landmarks=3), ValueError, "the training rows is 0; scale"),
-        (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "scale the weights to about one"),
+        (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "Scale the weights to about one"),
         (dict(kernel=3), TypeError, "a function of two blocks"),
         (dict(kernel=bad), ValueError, "not positive semidefinite"),
         (dict(kernel=lambda A, B: np.triu(np.ones((len(A), len(B))))), ValueError, "not symmetric"),
@@ -1008,7 +1008,7 @@ def test_rows_to_score_must_fit():
         model.score(frames[0][["a", "c"]])
     G = np.eye(11)
     model, _ = kernel.train(G[:5], G[5:], "precomputed")
-    with pytest.raises(ValueError, match="one column for each training row, 11"):
+    with pytest.raises(ValueError, match="the kernel between its rows and the 11 training rows, one column each"):
         model.score(G[:, :4])
 
 
@@ -1017,7 +1017,7 @@ def test_models_are_not_coefficients_and_strings_are_not_lists():
         ["aa", "ab"], ["ba", "bb"], lambda A, B: np.array([[float(a[0] == b[0]) for b in B] for a in A])
     )
     assert model.score(["ac"])[0] > model.score(["bc"])[0]
-    with pytest.raises(TypeError, match=r"the string 'ac': pass \['ac'\]"):
+    with pytest.raises(TypeError, match=r"the string 'ac'. Pass \['ac'\]"):
         model.score("ac")
     column = pd.Series([2.0], index=["score"])
     assert pnorm.score([[1.0]], None, column).tolist() == [2.0]
@@ -1029,7 +1029,7 @@ def test_models_are_not_coefficients_and_strings_are_not_lists():
 def test_steps_that_are_too_long_are_warned_of():
     pos, neg = sides(30, 30)
     _, trace = kernel.train(pos, neg, loss="squared_hinge", t_max=3)
-    with pytest.warns(RuntimeWarning, match="the objective went up, from 1 to .* theta=0.5 makes them shrink"):
+    with pytest.warns(RuntimeWarning, match="the objective went up, from 1 to .* theta=0.5, which makes steps shrink"):
         kernel.train(pos, neg, loss="squared_hinge", eta=10 * trace.largest_step, t_max=7)
 
 

@@ -92,17 +92,17 @@ def test_rows_in_batches_teach_what_rows_in_memory_do(capsys, data, how, monkeyp
         assert float(of_row.pop("probability")) == pytest.approx(float(row["probability"]), abs=1e-12)
         assert of_row.items() <= row.items()
     # the page says the same but for names and how the rows were read
-    lines = [line for line in of_batches.splitlines() if "batch by batch" not in line]
+    lines = [line for line in of_batches.splitlines() if "read in batches" not in line]
     same = [line for line in text.splitlines() if line in lines]
     assert len(same) >= len(lines) - 4
-    assert any(line.startswith("Tested on" if how != "no rows" else "No rows are kept back.") for line in same)
+    assert any(line.strip().startswith("Test on" if how != "no rows" else "No row is held out.") for line in same)
 
 
 def test_the_choice_and_the_minimum_are_those_of_rows_in_memory(capsys, data):
     text, _, model = job(capsys, data, "all.csv", "--time", "booked")
     of_batches, _, found = job(capsys, data, "days", "--time", "booked", "--memory", "0")
-    assert [line for line in text.splitlines() if line.startswith(("Chosen", "*", "The model:"))] == [
-        line for line in of_batches.splitlines() if line.startswith(("Chosen", "*", "The model:"))
+    assert [line for line in text.splitlines() if line.strip().startswith(("Chosen", "*", "p = "))] == [
+        line for line in of_batches.splitlines() if line.strip().startswith(("Chosen", "*", "p = "))
     ]
     assert "partial AUC" in of_batches
     np.testing.assert_allclose(found["lam"], model["lam"], rtol=0, atol=5e-3)  # both are near the same minimum
@@ -117,10 +117,10 @@ def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     n_held = sum(row["held_out"] == "1" for row in scores.values())
     assert n + n_held == N
     assert 0.4 * N < n_held < 0.6 * N
-    assert f"Tested on 100 rows drawn from the {n_held:,} kept back, " in text
-    assert f"The columns, as the {n:,} rows trained on have them:" in text
-    assert re.search(r"3 CSV files of .*days/ are read batch by batch; the model is of all rows to train on, and chosen "
-                     r"by \d\d positives and 60 negatives of them", text)  # fmt: skip
+    assert f"Test on 100 rows drawn from the {n_held:,} held-out rows, " in text
+    assert f"Columns (counts of the {n:,} training rows)" in text
+    assert re.search(r"3 CSV files of .*days/ are read in batches; the model uses all training rows; its settings are "
+                     r"chosen on \d\d positives and 60 negatives", text)  # fmt: skip
     assert model["metadata"]["tested"]["rows"] == 100
     assert f"The model learned from {n:,} rows, " in (data / "report.html").read_text()
     assert job(capsys, data, "days", *more)[1] == scores
@@ -135,7 +135,7 @@ def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     lam, _ = pnorm.train(*sides, H, 4.0, 20)
     np.testing.assert_allclose(model["lam"], lam, rtol=0, atol=1e-12)
     text = job(capsys, data, "days", "--holdout", "0", "-t", "20", "--memory", "0")[0]
-    assert "What follows is of 100 rows drawn from the 600 trained on; on new rows the list is worse." in text
+    assert "These are results on 100 rows drawn from the 600 training rows; on new rows the list is worse." in text
 
 
 def test_the_label_and_cells_that_cannot_be_used_are_named_with_their_file(capsys, data, tmp_path):
@@ -149,7 +149,7 @@ def test_the_label_and_cells_that_cannot_be_used_are_named_with_their_file(capsy
     n = table["fraud"].count("won")
     status, _, err = run(capsys, folder, *more)
     assert status == 2
-    assert f"with --positive; its labels are lost ({N - n}), won ({n})" in err
+    assert f"has the labels lost ({N - n}), won ({n}); name the positive label with --positive" in err
     assert run(capsys, folder, *more, "--positive", "won")[0] == 0
     table["amount"][N // 2 + 3] = "cheap"
     write_csv(folder / "1.csv", table, range(N // 2, N))
@@ -211,8 +211,8 @@ def test_a_model_ranks_rows_in_batches_as_those_in_memory(capsys, data, tmp_path
     assert len(in_order) == N // 2
     lines = text.splitlines()
     assert [line for line in of_batches.splitlines() if line not in lines] == [
-        f"Scores of 300 rows: {tmp_path / 'out.csv'}",
-        "  They are in the order of the rows, without reasons, as these are read batch by batch.",
+        f"  scores of 300 rows: {tmp_path / 'out.csv'}",
+        "    They are in the order of the rows and have no reasons, because the rows are read in batches.",
     ]
 
 
@@ -228,4 +228,4 @@ def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
     assert f"days: {N} rows" in text
     status, _, err = run(capsys, *rank, "--label", "fraud", "--report", tmp_path / "r.html")
     assert (status, err.count("\n")) == (2, 1)
-    assert "--report with --model takes all rows in memory" in err
+    assert "--report with --model needs all rows in memory" in err

@@ -166,8 +166,8 @@ def test_a_column_of_which_no_value_is_known_is_refused():
     H = categories(frame[["day"]], frame[["day"]], missing="own")
     wrong = pd.DataFrame({"day": [None] * 5 + ["Montag", "Dienstag"] * 10})
     message = (
-        r"none of the 20 values of column 0 \('day'\) of X is a level that the weak rankers know: 'Montag' is there, and "
-        r"'Mon', 'Tue' are known; bring the column into the form that it had in training"
+        r"none of the 20 values of column 0 \('day'\) of X is a level of the weak rankers: got 'Montag', and the "
+        r"levels include 'Mon', 'Tue'. Bring the column into the form that it had in training"
     )
     for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
         with pytest.raises(ValueError, match=message):
@@ -216,7 +216,7 @@ def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch)
         assert main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
     assert [str(warning.message) for warning in others] == ["a library is odd"]
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == "pnorm: warning: town has 1 level that the model does not know, in 1 row: Trier"
+    assert line == "pnorm: warning: town has 1 level that the training rows do not have, in 1 row: Trier"
 
 
 def test_text_in_an_array_is_told_as_in_a_frame():
@@ -238,8 +238,8 @@ def test_what_the_command_says_of_levels(tmp_path, capsys):
     assert main([str(path), "--model", str(model), "--out", str(out)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told == [
-        "pnorm: warning: town has 2 levels that the model does not know, in 2 rows: Trier, Worms",
-        "pnorm: warning: size has 1 level that the model does not know, in 1 row: 3",
+        "pnorm: warning: town has 2 levels that the training rows do not have, in 2 rows: Trier, Worms",
+        "pnorm: warning: size has 1 level that the training rows do not have, in 1 row: 3",
     ]
     path.write_text("size,town\n" + "2,Trier\n" * 20)
     assert main([str(path), "--model", str(model)]) == 2

@@ -416,7 +416,7 @@ def test_long_lists_are_warned_of_before_anything_is_done(monkeypatch):
 
     monkeypatch.setattr(listwise, "_scale", stop)
     with (
-        pytest.warns(RuntimeWarning, match="lists of up to 4000 rows .* some 21 minutes in 20 epochs"),
+        pytest.warns(RuntimeWarning, match="lists of up to 4000 rows, 20 epochs .* about 21 minutes"),
         pytest.raises(StopError),
     ):
         listwise.train(np.ones((4000, 1)), np.arange(4000.0), loss="ndcg", epochs=20)
@@ -563,7 +563,7 @@ def test_what_is_learned_says_what_it_is(capsys):
         (dict(loss="ndcg", y=[1, 2, 5000], gain="exponential"), ValueError, "got inf for the grade 5000"),
         (dict(loss="ndcg", discount="ln"), ValueError, "discount must be one of 'log2'"),
         (dict(loss="ndcg", discount=lambda s: s), ValueError, "not rise"),
-        (dict(loss="ndcg", discount=[1.0, 0.5]), ValueError, "there is a list of 3 rows"),
+        (dict(loss="ndcg", discount=[1.0, 0.5]), ValueError, "for a list of 3 rows"),
         (dict(loss="ndcg", discount=[1.0, -0.5, -1]), ValueError, "zero or more"),
     ],
 )  # fmt: skip

@@ -79,7 +79,7 @@ def test_the_command_on_many_files(capsys, frame, folder, tmp_path, way):
     shutil.copytree(folder, others)
     status, printed, err = ran(capsys, files[0], "--label", "fraud", "--test", others, "-t", "5")
     assert (status, err) == (0, "")
-    assert f"Tested on 400 rows of {others}" in printed
+    assert f"Test on 400 rows of {others}" in printed
 
 
 def without_a_column(folder):
@@ -115,11 +115,14 @@ WRONG = {
     "a column": (without_a_column, "z.parquet lacks the columns "),
     "a type": (with_another_type, "column 'amount' is double in row 0 of "),
     "a label": (without_a_label, "the label 'fraud' is missing in row 1 of "),
-    "workbooks": (two_workbooks, "2 workbook files: a workbook is read by itself; pass one file"),
+    "workbooks": (two_workbooks, "2 workbook files: workbooks cannot be combined; pass one file"),
     "no match": (lambda folder: [f"{folder}/x*"], "no file is called "),
     "no file": (lambda folder: [folder, folder / "none"], "none: No such file or directory"),
-    "standard input": (lambda folder: [folder, "-"], "-, the standard input, is read by itself"),
-    "out in the folder": (lambda folder: [folder, "--out", folder / "ranked.csv"], "which is read: it would be among"),
+    "standard input": (lambda folder: [folder, "-"], "- is the standard input and cannot be combined with other files"),
+    "out in the folder": (
+        lambda folder: [folder, "--out", folder / "ranked.csv"],
+        "a folder that is read. The next run would read it as rows",
+    ),
     "out of a pattern": (
         lambda folder: [f"{folder}/p*", "--out", folder / "part-1.parquet"],
         "part-1.parquet, which is read",
@@ -178,4 +181,4 @@ def test_rows_that_teach_are_no_test(tmp_path, capsys):
     for k in range(2):
         (folder / f"{k}.csv").write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
     assert main([str(folder), "--label", "y", "--test", str(folder / "1.csv")])
-    assert "is among the rows to learn from as well" in capsys.readouterr().err
+    assert "is a file to learn from as well" in capsys.readouterr().err

@@ -558,33 +558,33 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=True), ValueError, "seed must be an integer, zero or more"),
         (lambda: metrics.auc(POS, NEG, pos_weight=[1e308, 1e308]), ValueError, "pos_weight sums to more than a float can"),
         (lambda: metrics.precision_at(POS, NEG, 6, pos_weight=[1, 1]), ValueError, "at most the sum of the weights, 5; got 6"),
-        (lambda: metrics.partial_auc(POS, NEG, min_fpr=0.0, min_fp=0), ValueError, "min_fpr and min_fp say the same"),
+        (lambda: metrics.partial_auc(POS, NEG, min_fpr=0.0, min_fp=0), ValueError, "min_fpr and min_fp set the same bound"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=-1), ValueError, "seed must be an integer, zero or more"),
         (lambda: metrics.partial_auc(POS, NEG, 1.5), ValueError, "max_fpr must be between 0 and 1; got 1.5"),
-        (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must be below the upper one; got rates 0 and 0"),
-        (lambda: metrics.partial_auc(POS, NEG, 0.2, min_fpr=0.4), ValueError, "the lower bound (min_fpr or min_fp) must be below the upper one"),
-        (lambda: metrics.partial_auc(POS, NEG, 0.2, max_fp=2), ValueError, "max_fpr and max_fp say the same in two ways"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must be below the upper bound (max_fpr or max_fp); got the rates 0 and 0"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.2, min_fpr=0.4), ValueError, "the lower bound (min_fpr or min_fp) must be below the upper bound"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.2, max_fp=2), ValueError, "max_fpr and max_fp set the same bound, as a rate and as a number"),
         (lambda: metrics.partial_auc(POS, NEG, max_fp=4), ValueError, "max_fp must be between 0 and the 3 negatives; got 4"),
         (lambda: metrics.partial_auc(POS, NEG, min_tpr=1.0), ValueError, "min_tpr must be less than 1"),
         (lambda: metrics.precision_at(POS, NEG, 0), ValueError, "k, a number of rows (a share of them is a float), must be at least 1; got 0"),
         (lambda: metrics.precision_at(POS, NEG, 6), ValueError, "k must be at most the number of rows, 5; got 6"),
-        (lambda: metrics.recall_at(POS, NEG, 10.0), ValueError, "at most 1; got 10.0: a number of rows is an integer"),
+        (lambda: metrics.recall_at(POS, NEG, 10.0), ValueError, "at most 1; got 10.0. Pass an integer for a number of rows"),
         (lambda: metrics.recall_at(POS, NEG, 0.0), ValueError, "k as a share of the rows must be above 0 and at most 1; got 0.0"),
         (lambda: metrics.enrichment_factor(POS, NEG, "1%"), TypeError, "(a share of them is a float), must be an integer; got '1%' (str)"),
         (lambda: metrics.discounted_gain_at_top(POS, NEG, True), TypeError, "must be an integer; got True (bool)"),
         (lambda: metrics.bedroc(POS, NEG, 0), ValueError, "alpha must be above 0; got 0"),
         (lambda: metrics.p_norm_risk(POS, NEG, 0.5), ValueError, "p must be at least 1"),
         (lambda: metrics.p_norm_risk(POS, NEG, 2, -1), ValueError, "theta must be zero or more; got -1"),
-        (lambda: metrics.crossing(3, 4), TypeError, "roc_a must be a pair, false and true positives, as roc_counts returns"),
+        (lambda: metrics.crossing(3, 4), TypeError, "roc_a must be a pair of false and true positives, as roc_counts returns"),
         (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 2], [0, 1])), ValueError,
          "roc_a ends at 1 negatives and 1 positives and roc_b at 2 and 1; both must rank the same rows"),
         (lambda: metrics.crossing(([0, 2, 1], [0, 1, 1]), ([0, 1], [0, 1])), ValueError, "roc_a must rise from (0, 0)"),
-        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "roc_b must be a pair of as many false as true positives"),
+        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "roc_b must have as many false as true positives; got 2 and 3"),
         (lambda: metrics.difference("auc", (POS, NEG), (POS, NEG)), TypeError, "measure must be a function of (f_pos, f_neg)"),
         (lambda: metrics.difference(metrics.auc, POS[0], (POS, NEG)), TypeError, "a must be a pair of scores (f_pos, f_neg)"),
         (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, [])), ValueError, "f_neg of b is empty"),
         (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, POS)), ValueError,
-         "must rank the same rows; got 2 positives and 3 negatives, and 2 and 2"),
+         "must rank the same rows; a has 2 positives and 3 negatives, b has 2 and 2"),
         (lambda: metrics.summary(POS, NEG, max_fpr=0.0), ValueError, "max_fpr must be above 0"),
         (lambda: metrics.summary(POS, NEG, k=9), ValueError, "k must be at most the number of rows, 5; got 9"),
     ],
@@ -598,7 +598,7 @@ def test_refusals(call, error, message):
 def test_labels_in_the_place_of_scores_are_pointed_out():
     y, f = np.tile([1, 0, 1, 0, 0], 5), np.random.default_rng(0).random(25)
     for sides, name in (((y, f), "f_pos"), ((f, y), "f_neg")):
-        with pytest.warns(UserWarning, match=f"{name} holds zeros and ones, .* if these are labels y, pass f"):
+        with pytest.warns(UserWarning, match=f"{name} holds only zeros and ones, .* If these are labels y, pass f"):
             metrics.auc(*sides)
     metrics.auc(y, 1 - y)  # two sides of indicators are scores as good as any
     metrics.auc(y, f[:24])

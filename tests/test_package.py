@@ -19,9 +19,11 @@ from pathlib import Path
 import pytest
 
 import pnorm
+from pnorm.__main__ import main
 from pnorm._core import _tilt
 
 ROOT = Path(__file__).parents[1]
+REFERENCE = [page.read_text(encoding="utf-8") for page in (ROOT / "doc" / "reference").glob("*.rst")]
 PAGES = sorted(
     page for page in (ROOT / "doc").rglob("*.rst") if page.parts[len(ROOT.parts) + 1] not in ("_build", "gallery")
 )
@@ -44,9 +46,56 @@ def test_every_public_name_exists_and_is_documented():
             assert inspect.getdoc(value), f"{module_name}.{name}"
 
 
-def test_every_public_function_has_an_example():
-    without = {name for _, name, value in public() if inspect.isfunction(value) and ">>>" not in inspect.getdoc(value)}
+def test_every_public_function_and_class_has_an_example():
+    without = {
+        name
+        for _, name, value in public()
+        if (inspect.isfunction(value) or inspect.isclass(value)) and ">>>" not in inspect.getdoc(value)
+    }
     assert without == {"a9a", "housing", "ionosphere", "magic", "pima", "spambase", "wdbc"}  # these need a file of data
+
+
+def test_every_public_name_has_one_entry_in_the_reference():
+    entries = []
+    for page in REFERENCE:
+        module_name = re.search(r"^\.\. (?:currentmodule|module|automodule):: (\S+)$", page, re.MULTILINE)
+        names = re.findall(r"^\.\. (?:auto)?(?:function|class|exception|data):: (?:[\w.]+\.)?(\w+)", page, re.MULTILINE)
+        entries += [(module_name[1], name) for name in names]
+    expected = [
+        (module_name, name)
+        for module_name, name, value in public()
+        if not inspect.ismodule(value) and not name.startswith("_")
+    ]
+    assert sorted(entries) == sorted(expected)
+
+
+def members():
+    """Every method and property that has an entry in the reference, with its class."""
+    classes = {}
+    for _, name, value in public():
+        if inspect.isclass(value):
+            classes.setdefault(name, []).append(value)
+    for name, listed in re.findall(
+        r"^\.\. autoclass:: (\w+)\S*\n   :(?:special-)?members:(.*(?:\n {6}.*)*)", "".join(REFERENCE), re.MULTILINE
+    ):
+        for of in classes[name]:
+            every = [key for key in vars(of) if not key.startswith("_")]
+            for member in [part.strip() for part in listed.split(",")] if listed.strip() else every:
+                if hasattr(of, member):  # a field is described with its class
+                    yield of, member
+
+
+def examples_of(text):
+    return "\n".join(example.source for example in doctest.DocTestParser().get_examples(text or ""))
+
+
+def test_every_public_method_and_attribute_is_in_an_example():
+    found = list(members())
+    assert len(found) > 100
+    for of, member in found:
+        sources = examples_of(of.__doc__) + examples_of(getattr(of, member).__doc__)
+        called = r"callback=|\b(limit|h)\(" if member == "__call__" else rf"\.{member}\b|\b{member}\b"
+        assert re.search(called, sources), f"{of.__module__}.{of.__name__}.{member}"
 
 
 def test_nothing_public_is_left_out_of_all():
@@ -149,6 +198,18 @@ def test_the_picture_of_the_layout_is_that_of_the_imports():
     assert drawn == layout(rooms()), "draw it again: python -P doc/layout.py"
 
 
+def test_every_chart_is_drawn_for_light_and_dark_pages_and_stands_on_a_page():
+    script = (ROOT / "doc" / "charts.py").read_text(encoding="utf-8")
+    drawn = {
+        name.replace("_", "-") for name in re.findall(r"^    (\w+),$", script.split("\nCHARTS = [")[1], re.MULTILINE)
+    }
+    shown = {
+        name for page in PAGES for name in re.findall(r"^\.\. chart:: (\S+)$", page.read_text(encoding="utf-8"), re.M)
+    }
+    assert drawn == shown
+    assert all((ROOT / "doc" / "_static" / f"{name}{of}.svg").is_file() for name in drawn for of in ("", "-dark"))
+
+
 def layout(of_rooms):
     """The rooms of every floor, from the bottom up, as text."""
     floor = floors(of_rooms)
@@ -156,27 +217,14 @@ def layout(of_rooms):
     return "; ".join(" ".join(of_floor) for of_floor in by_floor)
 
 
-@pytest.mark.parametrize(
-    "module_name",
-    [
-        *MODULES,
-        "pnorm._train",
-        "pnorm._score",
-        "pnorm._minimize",
-        "pnorm._cross_validation",
-        "pnorm._minimize_path",
-        "pnorm._files",
-        "pnorm._split",
-        "pnorm._reasons.drift",
-        "pnorm._reasons.explain",
-        "pnorm._reasons.importance",
-        "pnorm._reasons.profile",
-        "pnorm._reasons.scorecard",
-        "pnorm._reasons.shapes",
-        "pnorm._report.report",
-        "pnorm.diagnostics._bregman",
-    ],
-)
+def modules_with_examples():
+    for path in sorted((ROOT / "pnorm").rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("module_name", list(modules_with_examples()))
 def test_the_examples_in_docstrings_are_true(module_name):
     module = importlib.import_module(module_name)
     if module_name == "pnorm.plotting":
@@ -196,10 +244,10 @@ def test_the_examples_in_the_documentation_are_true(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
-def test_the_names_in_the_glossary_and_on_the_page_of_the_layout_exist():
+def test_the_names_in_the_glossary_and_on_the_pages_of_the_code_exist():
     text = "".join(
         (ROOT / "doc" / page).read_text(encoding="utf-8")
-        for page in ("reference/glossary.rst", "developers/layout.rst")
+        for page in ("reference/glossary.rst", "developers/layout.rst", "developers/words.rst")
     )
     named = {name for name in re.findall(r"``(\w+(?:\.\w+)+)``", text) if not name.endswith((".py", ".build"))}
     assert len(named) > 20
@@ -223,27 +271,33 @@ def test_the_tests_that_hold_a_promise_exist():
         assert f"\ndef {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")
 
 
-def test_the_example_in_the_readme_prints_what_it_says(tmp_path, monkeypatch):
+def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code, output = (re.search(f"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("python", "text"))
+    assert len(text.splitlines()) <= 80
+    (first, second), (output,) = (re.findall(f"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
     names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, names)
+        exec(first, names)
     assert printed.getvalue() == output
-    frames = re.findall("```python\n(.*?)```", text, re.DOTALL)[1]
     pandas = pytest.importorskip("pandas")
-    rows = {"age": [31, 44, None], "visits": [5, 0, 2], "town": ["Ulm", "Bonn", "Ulm"]}
-    good, bad = pandas.DataFrame(rows), pandas.DataFrame(rows)[1:]
-    exec(frames, {"pnorm": names["pnorm"], "good": good, "bad": bad})
-    sessions = "\n".join(re.findall("```pycon\n(.*?)```", text, re.DOTALL))
-    session = doctest.DocTestParser().get_doctest(sessions, names, "README.md", None, 0)
-    assert len(session.examples) > 3
-    assert doctest.DocTestRunner().run(session).failed == 0
-    more = re.findall("```python\n(.*?)```", text, re.DOTALL)[2:]
-    for package, example in zip(("lightgbm", "dask"), more, strict=True):
-        pytest.importorskip(package)
-        exec(example, names)
+    pytest.importorskip("sklearn")
+    data = names["claims"]
+    frame = pandas.DataFrame(data.X, columns=data.names).assign(town=["Ulm", "Bonn"] * (data.y.size // 2))
+    rows = {"frame": frame[:600], "y": data.y[:600], "new": frame[600:700]}
+    exec(second, rows)
+    assert rows["scores"].shape == (100,)
+    # the line for the terminal, on a file of the same rows
+    (command,) = re.findall("```console\npnorm (.*?)\n```", text, re.DOTALL)
+    frame[:600].assign(bought=data.y[:600], lead=range(600)).to_csv("leads.csv", index=False)
+    assert main(command.split()) == 0
+    assert Path("model.json").exists()
+    assert Path("report.html").exists()
+    # names in the prose, and files behind links
+    for name in re.findall(r"`(pnorm(?:\.\w+)+)`", text):
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
+    assert all((ROOT / link).exists() for link in re.findall(r"\]\(([^)]+)\)", text))
 
 
 LATER = ["boosting", "bounds", "callbacks", "datasets", "diagnostics", "kernel", "listwise", "metrics", "plotting"]

@@ -232,7 +232,7 @@ def test_it_prints_a_line_for_each_point():
         ({"p": [0.5, 1]}, ValueError, "p must be at least 1"),
         ({"p": [1, 4], "price": pnorm.objectives.Linear()}, ValueError, "p = 4 and price=Power(1) both set the price"),
         ({"loss": "hinge"}, ValueError, "loss 'hinge' has corners"),
-        ({"loss": "logistic", "method": "newton"}, ValueError, "method 'newton' is for the exponential loss"),
+        ({"loss": "logistic", "method": "newton"}, ValueError, "method 'newton' is only for the exponential loss"),
         ({"method": "bfgs"}, ValueError, "method must be one of 'newton', 'lbfgs'"),
         ({"tol": -1}, ValueError, "tol must be zero or more"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),

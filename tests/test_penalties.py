@@ -428,7 +428,7 @@ def test_at_most_so_many_columns(loss):
         chosen = np.unique(H.column[np.flatnonzero(lam)])
         assert len(chosen) == most
         assert trace.status == "converged"
-        assert "columns that were chosen: 'x0'" in trace.message
+        assert "chosen columns only: 'x0'" in trace.message
         values.append(trace.objective[-1])
         # The same among the columns alone, and no better with any other one column.
         kept = np.isin(H.column, chosen)
@@ -600,7 +600,7 @@ def test_an_l1_at_which_minimisers_end_is_said_to_be_one():
         _, trace = pnorm.minimize(pos, neg, None, p, l1=2.0 * p)
         assert trace.status in ("converged", "stalled", "max_iter")
         if trace.status != "converged":
-            assert "l1 is within 0.001 of the least with which there is a minimiser" in trace.message
+            assert "l1 is within 0.001 of the least value with a minimiser" in trace.message
         assert "is within 0.001" not in pnorm.minimize(pos, neg, None, p, l1=2.1 * p)[1].message
 
 
@@ -633,7 +633,7 @@ def test_the_best_point_visited_is_the_answer():
     progress.arrive(near, 0.5)
     progress.step(problem.edges_at(near), 1.0, far)
     progress.arrive(far, 9.0)
-    assert "that of step 0, which is within 0.5" in progress.return_to_best(problem)
+    assert "after step 0, which is within 0.5" in progress.return_to_best(problem)
     trace = progress.trace("max_iter", "")
     assert trace.objective.argmin() in (0, 2)
     assert trace.gap == 0.5

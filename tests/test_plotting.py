@@ -55,9 +55,37 @@ def test_roc_of_lists_that_never_cross():
     assert left.get_legend() is None
 
 
+def test_roc_of_lists_of_different_sizes_is_in_rates():
+    rng = np.random.default_rng(0)
+    lists = {"few": (rng.normal(1, 1, 50), rng.normal(size=80)), "many": (rng.normal(1, 3, 500), rng.normal(size=400))}
+    left, full = plotting.roc(lists)
+    assert (full.get_xlabel(), full.get_ylabel()) == ("false positive rate", "true positive rate")
+    for line, (f_pos, f_neg) in zip(full.lines, lists.values(), strict=True):
+        false, true = metrics.roc_counts(f_pos, f_neg)
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([false / len(f_neg), true / len(f_pos)]))
+    (at,) = left.lines[-1].get_xydata()
+    for line in full.lines:  # the crossing is on both curves
+        x, y = line.get_xydata().T
+        assert np.interp(at.sum(), x + y, x) == pytest.approx(at[0])
+    assert at[0] < left.get_xlim()[1] < 1.0
+    _, counts = plotting.roc(lists, units="counts")
+    assert [line.get_xydata()[-1].tolist() for line in counts.lines] == [[80, 50], [400, 500]]
+    assert counts.get_xlabel() == "false positives"
+
+
+def test_roc_in_rates_is_the_same_picture_in_other_units(runs):
+    lists = runs[-1]
+    left, full = plotting.roc(lists)
+    left_rates, rates = plotting.roc(lists, units="rates")
+    for a, b in zip([*full.lines, left.lines[-1]], [*rates.lines, left_rates.lines[-1]], strict=True):
+        np.testing.assert_allclose(a.get_xydata(), b.get_xydata() * [60, 40], atol=1e-12)
+
+
 def test_lists_of_other_rows_and_alike_labels_are_all_drawn():
-    left, full = plotting.roc({4: ([2, 1], [0, 1.5]), "p = 4": ([3.0], [1, 2, 4])})
-    assert len(full.lines) == len(left.lines) == 2
+    for units in ("counts", "rates", None):
+        left, full = plotting.roc({4: ([2, 1], [0, 1.5]), "p = 4": ([3.0], [1, 2, 4])}, units=units)
+        assert len(full.lines) == 2
+        assert len(left.lines) == (2 if units == "counts" else 3)  # a crossing in rates alone
     assert len(plotting.ranked_list({4: ([1], [0]), "p = 4": ([1], [0])}).get_yticks()) == 2
 
 
@@ -87,6 +115,186 @@ def test_push_path_draws_means_and_quantiles():
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "4", "64"]
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "test"]
+
+
+def test_push_path_draws_the_intervals_of_estimates(runs):
+    lists = runs[-1]
+    found = {p: metrics.auc(*scores, confidence=0.9, n_resamples=50) for p, scores in lists.items()}
+    ax = plotting.push_path(found, label="AUC")
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), [[p, float(value)] for p, value in found.items()])
+    (band,) = ax.collections
+    edges = band.get_paths()[0].vertices
+    for p, value in found.items():
+        assert {value.low, value.high} <= set(edges[edges[:, 0] == p, 1])
+    mixed = plotting.push_path({1: [0.5, 0.6], 4: found[4]})  # numbers, as soon as one is
+    assert len(mixed.collections) == 2
+
+
+def test_precision_by_depth_is_that_of_the_measure(runs):
+    lists = {p: runs[-1][p] for p in (1, 16)}
+    ax = plotting.precision_by_depth(lists, n_resamples=100)
+    assert [line.get_label() for line in ax.lines[:2]] == ["p = 1", "p = 16"]
+    assert ax.get_xscale() == "log"
+    assert ax.lines[2].get_ydata() == [0.4, 0.4]
+    assert [text.get_text() for text in ax.texts] == ["share of positives in all rows"]
+    for line, band, scores in zip(ax.lines, ax.collections, lists.values(), strict=False):
+        depths = line.get_xdata()
+        assert depths[[0, -1]].tolist() == [1.0, 100.0]
+        edges = band.get_paths()[0].vertices
+        for k, y in line.get_xydata()[:: len(depths) // 4].tolist():
+            exact = metrics.precision_at(*scores, int(k), confidence=0.95, n_resamples=100)
+            assert y == float(exact)
+            drawn = edges[edges[:, 0] == k, 1]
+            assert drawn.min() == pytest.approx(exact.low, abs=0.03)
+            assert drawn.max() == pytest.approx(exact.high, abs=0.03)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["p = 1", "p = 16"]
+
+
+def test_precision_by_depth_of_parts_of_lists_and_of_tables(runs):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(1, 1, 300), rng.normal(size=3000)
+    ax = plotting.precision_by_depth(scores, confidence=None)
+    assert not ax.collections
+    assert ax.get_legend() is None
+    assert ax.get_xlim() == (10.0, 3300.0)
+    assert ax.get_ylim()[0] == 0.0
+    many = plotting.precision_by_depth((rng.normal(1, 1, 3000), rng.normal(size=300)))
+    assert 0.5 < many.get_ylim()[0] < 0.9  # below the share of positives, which is 0.91
+    assert len(ax.lines[0].get_xdata()) <= 80
+    table = metrics.ScoreTable.of(*scores)
+    of_table = plotting.precision_by_depth({"table": table, 4: runs[-1][4]}, top=50, n_resamples=50)
+    assert of_table.lines[0].get_xdata().tolist() == list(range(1, 51))
+    exact = [metrics.precision_at(*scores, k) for k in range(1, 51)]
+    np.testing.assert_allclose(of_table.lines[0].get_ydata(), exact, atol=1e-12)
+    assert [line.get_ydata()[0] for line in of_table.lines[2:]] == pytest.approx([300 / 3300, 0.4])
+    assert of_table.texts[0].get_text() == "shares of positives in all rows"
+
+
+def test_calibration_counts_what_was_observed():
+    rng = np.random.default_rng(0)
+    P = rng.beta(1, 3, 4000)
+    y = rng.random(4000) < P
+    ax = plotting.calibration({"a": (P[y], P[~y]), "b": (P[y] ** 2, P[~y] ** 2)})
+    diagonal, dots, others = ax.lines[:3]
+    assert diagonal.get_xdata()[0] == diagonal.get_ydata()[0] == 0.0
+    assert diagonal.get_xdata()[1] == diagonal.get_ydata()[1] > 0.5
+    x, share = dots.get_data()
+    assert len(x) == 12
+    assert np.abs(share - x)[:-1].max() < 0.04  # the last part has 40 rows
+    tenth = np.sort(P)[:400]
+    assert x[0] == pytest.approx(tenth.mean())
+    assert share[0] == y[np.argsort(P)[:400]].mean()
+    assert np.abs(others.get_ydata() - others.get_xdata()).max() > 0.1
+    low, high = ax.collections[0].get_segments()[0][:, 1]
+    interval = pytest.importorskip("scipy.stats").binomtest(int(y[np.argsort(P)[:400]].sum()), 400).proportion_ci()
+    assert (low, high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    histogram = ax.patches[0].get_data()
+    np.testing.assert_allclose(np.diff(histogram.edges), histogram.edges[1])
+    counts = np.histogram(P, histogram.edges)[0]
+    heights = histogram.values - histogram.baseline
+    np.testing.assert_allclose(heights / heights.max(), counts / counts.max(), atol=1e-12)
+    assert histogram.values.max() < 0.0  # below the dots
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["as predicted", "a", "b"]
+    assert ax.get_yticks().min() == 0.0
+
+
+def test_reasons_lead_from_the_mean_to_the_score():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5)) * [1, 3, 0.2, 2, 1]
+    H, lam = pnorm.rankers.columns(5, names=list("abcde")), np.array([1.0, -1.0, 1.0, 1.0, 0.5])
+    found = pnorm.explain(X, H, lam)
+    ax = plotting.reasons(found, -1, top=3)
+    parts = found.contributions[-1]
+    first = np.argsort(-np.abs(parts))[:3]
+    bars = ax.patches
+    np.testing.assert_allclose([bar.get_width() for bar in bars], [*parts[first], parts.sum() - parts[first].sum()])
+    starts, ends = [bar.get_x() for bar in bars], [bar.get_x() + bar.get_width() for bar in bars]
+    assert starts[0] == found.base
+    np.testing.assert_allclose(starts[1:], ends[:-1])
+    assert ends[-1] == pytest.approx(found.scores[-1])
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels == [*[f"{'abcde'[c]} = {X[-1, c]:g}" for c in first], "2 other columns"]
+    same = [bar.get_facecolor() == bars[0].get_facecolor() for bar in bars]
+    assert same == [bool(bar.get_width() > 0) == bool(bars[0].get_width() > 0) for bar in bars]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[0] == f"{parts[first[0]]:+.2f}"
+    assert texts[-2:] == [f"mean {found.base:.2f}", f"this row {found.scores[-1]:.2f}"]
+    assert len(plotting.reasons(found, 0, top=9).patches) == 5
+    low, high = ax.get_xlim()
+    assert low < min(*starts, *ends)
+    assert high > max(*starts, *ends)
+
+
+def _every_drawing(runs):
+    pos, neg, found, lists = runs
+    H = pnorm.rankers.normalized(pos, neg)
+    lam = np.array([1.0, -2.0, 0.5, 0.0])
+    P = {p: tuple(1 / (1 + np.exp(-f)) for f in pair) for p, pair in lists.items()}
+    yield from plotting.roc(lists)
+    yield plotting.precision_by_depth(lists, n_resamples=50)
+    yield plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a")
+    yield plotting.calibration(P)
+    yield plotting.ranked_list(lists, top=30)
+    yield plotting.trace({p: trace for p, (_, trace) in found.items()})
+    yield plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1, 4], 5, folds=2))
+    yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, l2=[0.1, 1]), top=2)
+    yield plotting.weights(lam, H)
+    yield plotting.reasons(pnorm.explain(pos, H, lam), 0)
+    yield from plotting.shapes(lam, H)
+
+
+def _contrast(a, b):
+    """The contrast of WCAG, from 1 to 21."""
+    light = []
+    for colour in (a, b):
+        rgb = np.array(matplotlib.colors.to_rgb(colour))
+        light.append(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background", "ggplot", "Solarize_Light2"])
+def test_drawings_can_be_seen_on_every_background(runs, style):
+    with plt.style.context(style):
+        before = dict(matplotlib.rcParams)
+        for ax in _every_drawing(runs):
+            paper = ax.get_facecolor()
+            colours = [line.get_color() for line in ax.lines if line.get_linestyle() != "None"]
+            colours += [line.get_markeredgecolor() for line in ax.lines if line.get_linestyle() == "None"]
+            colours += [bar.get_facecolor() for bar in ax.patches]
+            colours += [text.get_color() for text in ax.texts]
+            assert min(_contrast(colour, paper) for colour in colours) > 1.6, ax.get_ylabel()
+            ax.figure.canvas.draw()
+            legend = ax.get_legend()
+            if legend is not None:
+                words = legend.get_texts()[0].get_color()
+                assert _contrast(legend.get_frame().get_facecolor(), words) > 3.5
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_dark_axes_in_a_light_style_get_light_colours(runs):
+    _, (light, dark) = plt.subplots(1, 2)
+    dark.set_facecolor("#101418")
+    for ax in (light, dark):
+        plotting.trace(runs[2][4][1], ax=ax)
+        plotting.roc(runs[-1], ax=ax)
+    for line, other in zip(light.lines, dark.lines, strict=True):
+        assert _contrast(line.get_color(), "white") > 2.0
+        assert _contrast(other.get_color(), "#101418") > 3.0
+    assert _contrast(dark.get_legend().get_texts()[0].get_color(), "#101418") > 10.0
+    assert dark.get_legend().get_frame().get_facecolor()[:3] == pytest.approx(dark.get_facecolor()[:3])
+
+
+def test_no_line_runs_through_the_words_of_a_legend(runs):
+    pos, neg, found, lists = runs
+    axes = [*plotting.roc(lists), plotting.trace({p: trace for p, (_, trace) in found.items()})]
+    axes.append(plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a"))
+    axes.append(plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1, 4], 5, folds=2)))
+    for ax in axes:
+        frame = ax.get_legend().get_frame()
+        assert ax.get_legend().get_frame_on()
+        assert frame.get_alpha() >= 0.8
+        assert frame.get_facecolor()[:3] == ax.get_facecolor()[:3]
+        assert ax.get_legend().get_zorder() > max(line.get_zorder() for line in ax.lines)
 
 
 def test_traces_come_down(runs):
@@ -120,6 +328,26 @@ def test_weights_are_in_order_of_what_they_move(runs):
     assert plotting.weights(lam, None, pos).get_yticklabels()[0].get_text() == "x1"
 
 
+def test_models_are_drawn_without_their_weak_rankers(runs):
+    pytest.importorskip("sklearn")
+    from pnorm.sklearn import PNormPush
+
+    pos, neg, *_ = runs
+    X, y = np.concatenate([pos, neg]), np.repeat([1, 0], [len(pos), len(neg)])
+    model = PNormPush(4, t_max=20).fit(X, y)
+    function = pnorm.ScoringFunction(model.lam_, model.rankers_, 4.0, {}, pnorm.__version__)
+    for drawing in (plotting.weights, lambda *model: plotting.shapes(*model)[0]):
+        expected = drawing(model.lam_, model.rankers_)
+        for each in (model, function):
+            drawn = drawing(each)
+            texts = [[text.get_text() for text in ax.get_yticklabels()] for ax in (drawn, expected)]
+            assert texts[0] == texts[1]
+            assert drawn.get_xlabel() == expected.get_xlabel()
+            assert [bar.get_width() for bar in drawn.patches] == [bar.get_width() for bar in expected.patches]
+            for a, b in zip(drawn.lines, expected.lines, strict=True):
+                np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
+
+
 def test_a_strip_shows_the_order_with_ties_against_us():
     ax = plotting.ranked_list({"one": ([5, 3, 3], [3, 1]), "two": ([1, 2, 3], [9, 8])}, top=4)
     centres = {(round(bar.get_x() + bar.get_width() / 2), round(bar.get_y() + bar.get_height() / 2)): bar.get_height()
@@ -128,6 +356,7 @@ def test_a_strip_shows_the_order_with_ties_against_us():
     assert [bool(centres[rank, 1] > 0.6) for rank in (1, 2, 3, 4)] == [False, False, True, True]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["one", "two"]
     assert ax.get_xlim() == (0.5, 4.5)
+    assert [text.get_text() for text in ax.texts] == ["3 of 4", "2 of 4"]
     only = plotting.ranked_list(([5, 4], [1]), top=2)
     colours = [patch.get_facecolor() for patch in only.get_legend().get_patches()]
     assert colours[0] == only.patches[0].get_facecolor() != colours[1]
@@ -212,6 +441,20 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got [None, None, None]"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=3), ValueError, "ax must be one Axes or a pair of them; got 3"),
+        (lambda: plotting.roc({1: ([1.0], [0.0])}, units="shares"), ValueError, "units must be one of 'counts', 'rates'; got 'shares'"),
+        (lambda: plotting.roc({1: metrics.Roc(np.zeros(2), np.ones(2))}, units="rates"), ValueError, "list 1 must have positives and negatives, for rates"),
+        (lambda: plotting.precision_by_depth({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
+        (lambda: plotting.precision_by_depth(3), TypeError, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping"),
+        (lambda: plotting.precision_by_depth(([1], [2]), top=0), ValueError, "top must be at least 1"),
+        (lambda: plotting.precision_by_depth(([1], [2]), confidence=1.0), ValueError, "confidence must be above 0 and below 1; got 1.0"),
+        (lambda: plotting.ranked_list(metrics.ScoreTable.of([1], [2])), TypeError, "a list must be a pair of scores (f_pos, f_neg); a ScoreTable has no single rows"),
+        (lambda: plotting.calibration({"a": ([0.5], [-0.5])}), ValueError, "P_neg of list 'a' must be from 0 to 1; pass what pnorm.probability returns"),
+        (lambda: plotting.calibration([0.5]), TypeError, "the probabilities must be a pair, of the positives and of the negatives"),
+        (lambda: plotting.calibration(([0.5], [np.nan])), ValueError, "P_neg has nan at position 0"),
+        (lambda: plotting.reasons(RUN), TypeError, "explanation must be what pnorm.explain returned; got Trace"),
+        (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0]), 1), ValueError, "row must be below 1, counted from 0; got 1"),
+        (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0]), top=0), ValueError, "top must be at least 1"),
+        (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients, lam, that came with it"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
         (lambda: plotting.push_path({1: []}), ValueError, "values must hold one number at least for every p"),
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
@@ -236,7 +479,9 @@ def test_refusals(call, error, message):
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match="pictures need Matplotlib, the extra 'plot' of pnorm"):
+    with pytest.raises(
+        ImportError, match=r"pnorm\.plotting needs Matplotlib\. Install it with: pip install .pnorm-push\[plot\]"
+    ):
         plotting.ranked_list(([1], [0]))
 
 

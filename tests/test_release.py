@@ -48,8 +48,8 @@ def test_the_documentation_builds_with_its_own_extra():
     pages = [page.stem for page in (ROOT / "doc" / "reference").glob("*.rst")]
     modules = [ROOT / "pnorm" / file for page in pages for file in (f"{page}.py", f"{page}/__init__.py")]
     sources = [path.read_text(encoding="utf-8") for path in modules if path.exists()]
-    needed = {extra for text in sources for extra in re.findall(r"the extra '(\w+)' of pnorm", text)}
-    own = re.search(r"pnorm\[([\w,]+)\]", " ".join(PROJECT["optional-dependencies"]["doc"]))
+    needed = {extra for text in sources for extra in re.findall(r"install\('(\w+)'\)", text)}
+    own = re.search(r"pnorm-push\[([\w,]+)\]", " ".join(PROJECT["optional-dependencies"]["doc"]))
     assert needed == {"dask", "plot", "sklearn"} == set(own[1].split(","))
 
 

@@ -180,10 +180,10 @@ def test_its_first_sentence_counts_the_positives_at_the_top(fitted, tmp_path):
     hits = metrics.precision_at(f[y], f[~y], 40) * 40
     by_chance = 40 * y.mean()
     assert re.search(
-        rf"Of the first 40 rows, {hits:g} are positive \(\d+ to \d+\); by chance it would be {by_chance:.0f}\.",
+        rf"Of the first 40 rows, {hits:g} are positive \(\d+ to \d+\)\.\s*A random order would have {by_chance:.0f}\.",
         page.words,
     )
-    assert f"Measured on 300 rows that were held out, {y.sum()} of them positive" in page.words
+    assert f"Measured on 300 held-out rows, {y.sum()} of them positive" in page.words
 
 
 def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
@@ -255,7 +255,7 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
-    assert head[2] == "straight lines"
+    assert head[2] == "linear model"
     assert re.fullmatch(r"(age|city) alone", head[3])
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
@@ -267,7 +267,14 @@ def test_the_first_rows_are_those_of_the_scores_with_their_reasons(fitted, full)
     f = pnorm.score(X, H, lam)
     order = np.argsort(-f, kind="stable")[:20]
     head, *rows = next(table for caption, table in full.tables.items() if caption.startswith("The first 20 of 300"))
-    assert [cell[0] for cell in head] == ["Place", "Row", "Outcome", "Score", "Probability", "What moves it the most"]
+    assert [cell[0] for cell in head] == [
+        "Place",
+        "Row",
+        "Outcome",
+        "Score",
+        "Probability",
+        "Largest effects on the score",
+    ]
     assert [row[1][0] for row in rows] == [X["customer"][k] for k in order]
     assert [row[2][0] for row in rows] == ["● positive" if y[k] else "○ negative" for k in order]
     negatives = some(X, ~y)
@@ -285,12 +292,12 @@ def test_columns_are_worth_what_importance_says(fitted, full):
     f = pnorm.score(X, H, lam)
     k = int(re.search(r"Of the first (\d+) rows", full.words)[1])
     found = pnorm.importance(some(X, y), some(X, ~y), H, lam, lambda a, b: metrics.precision_at(a, b, k))
-    rows = {row[0][0]: row for row in full.tables["Columns, those that move the score the most first"][1:]}
+    rows = {row[0][0]: row for row in full.tables["Columns, largest range first"][1:]}
     assert rows
     for name, row in rows.items():
         assert row[3][1] == pytest.approx(k * found.without[found.names.index(name)])
     assert list(rows) == [found.names[c] for c in np.argsort(-found.ranges, kind="stable") if found.ranges[c] > 0]
-    assert f"with all columns there are {round(k * metrics.precision_at(f[y], f[~y], k), 1):g}" in full.words
+    assert f"With all columns there are {round(k * metrics.precision_at(f[y], f[~y], k), 1):g}" in full.words
 
 
 def test_it_has_all_that_was_given(full):
@@ -300,18 +307,18 @@ def test_it_has_all_that_was_given(full):
         "Mind the gap.",
         "pnorm leads.csv --label bought",
         "customer",
-        "That is a proof",
+        "It is proved that the objective",
     ):
         assert words in full.words
     assert len(full.headings) == 13
-    assert "left out" in str(full.tables["What became of each column"])
+    assert "left out" in str(full.tables["Columns"])
 
 
 PARTS = {
-    "intercept": "Can the probabilities be believed?",
+    "intercept": "Calibration of the probabilities",
     "cross_validation": "How p and the penalty were chosen",
-    "cutoff": "Where to cut, and what that promises",
-    "trace": "Is this the best list of its kind?",
+    "cutoff": "Cut-off",
+    "trace": "Optimality certificate",
 }
 
 
@@ -333,15 +340,15 @@ def test_five_arguments_are_enough(fitted, tmp_path):
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam)
     page = page_of(tmp_path / "r.html")
     assert page.headings == [
-        "What the list is worth",
-        "How far down the list to go",
+        "How good the list is",
+        "Precision by depth",
         "Hits and false alarms in counts",
-        "The first rows, and why",
-        "Which columns decide",
+        "The first rows, with reasons",
+        "Column importance",
         "How the score depends on each column",
-        "What to mind",
-        "How to make this report again",
-        "Words used here",
+        "Warnings",
+        "How to reproduce this report",
+        "Glossary",
     ]
     assert "row 0" in page.words or "row " in page.words
 
@@ -383,13 +390,13 @@ def test_rows_of_every_form(form, tmp_path):
     f = pnorm.score(X, H, LAM)
     aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
     assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
-    assert ("straight lines" in page.words) == (form not in ("sparse", "functions"))
+    assert ("linear model" in page.words) == (form not in ("sparse", "functions"))
 
 
 def test_labels_are_those_of_split(tmp_path):
     frame = frames().assign(bought=np.where(Y, "won", "lost"))
     pnorm.report_html(tmp_path / "a.html", frame, "bought", None, LAM, positive="won")
-    pnorm.report_html(tmp_path / "b.html", frames(), frame["bought"], None, LAM, positive="won")
+    pnorm.report_html(tmp_path / "b.html", frames(), frame["bought"], None, LAM, pos_label="won")
     pnorm.report_html(tmp_path / "c.html", frames(), Y, None, LAM)
     assert (
         (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes() == (tmp_path / "c.html").read_bytes()
@@ -452,7 +459,7 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, held_out=False)
     page = page_of(tmp_path / "r.html")
-    assert "Measured on 300 rows that were trained on" in page.words
+    assert "Measured on 300 training rows" in page.words
     assert "On new rows the list is worse." in page.words
     assert "The first 20 of 300 training rows" in page.tables
 
@@ -460,16 +467,16 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
     words = page_of(tmp_path / "r.html").words
-    assert "Only 1 positive row was held out" in words
+    assert "Only 1 held-out row is positive" in words
     assert "Of the first 1 row, about 0.5 are positive" in words
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
     assert "There is" not in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])
-    assert "Only 2 negative rows were held out" in page_of(tmp_path / "r.html").words
+    assert "Only 2 held-out rows are negative" in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, [0.0, 0.0], n_rows=0)
     page = page_of(tmp_path / "r.html")
-    assert "The first rows, and why" not in page.headings
-    assert "Which columns decide" not in page.headings
+    assert "The first rows, with reasons" not in page.headings
+    assert "Column importance" not in page.headings
 
 
 def test_many_rows_do_not_make_it_large(tmp_path):

@@ -215,7 +215,7 @@ def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["reproduce", "--setting", "tic-tac-toe"]) == 2
-    assert "the extra 'plot' of pnorm" in capsys.readouterr().err
+    assert 'draws with Matplotlib. Install it with: pip install "pnorm-push[plot]"' in capsys.readouterr().err
 
 
 def test_without_tqdm_a_line_says_what_is_done(capsys, tmp_path, monkeypatch):

@@ -263,7 +263,7 @@ def test_frames_need_only_the_columns_that_are_used():
         np.testing.assert_array_equal(pnorm.score(make(FRAME[used[::-1]]), H, lam), expected)
         text = FRAME.assign(**{name: "Ulm" for name in NAMES if name not in used}, f="x")
         np.testing.assert_array_equal(pnorm.score(make(text), H, lam), expected)
-        with pytest.raises(ValueError, match="X lacks the column 'b' which these scores are made from"):
+        with pytest.raises(ValueError, match="X lacks the column 'b' which the weak rankers need"):
             pnorm.score(make(FRAME.drop(columns="b")), H, lam)
         with pytest.raises(TypeError, match=r"X has 'Ulm' \(str\) at row 0, column 1 \('b'\)"):
             pnorm.score(make(FRAME.assign(b="Ulm")), H, lam)

@@ -329,7 +329,12 @@ def test_models_bring_their_own_rankers():
         ((rankers.callables([len]), [1.0]), {}, TypeError, "len is a function, which has no table"),
         ((rankers.columns(1), [1.0]), {}, ValueError, "x0 is a column as it is: pass pos and neg, or X"),
         ((None, [1.0]), {}, ValueError, "H=None means columns as they are, which need rows"),
-        ((rankers.thresholds([[1]]), [0.0]), {}, ValueError, "with this lam no column moves the score"),
+        (
+            (rankers.thresholds([[1]]), [0.0]),
+            {},
+            ValueError,
+            r"with these coefficients \(lam\) no column moves the score",
+        ),
         ((rankers.thresholds([[1]]), [1.0]), {"points": 0}, ValueError, "points must be at least 1"),
         ((rankers.thresholds([[1]]), [1.0]), {"pos": [[1.0]]}, ValueError, "pos and neg go together"),
         ((rankers.thresholds([[1]]), [1.0]), {"X": [["a"]]}, (TypeError, ValueError), "X has"),

@@ -172,8 +172,12 @@ def test_collections_differ_by_their_signs():
 @pytest.mark.parametrize(
     ("monotone", "error", "message"),
     [
-        ({"incme": 1}, ValueError, "names the column 'incme', which pos has not; did you mean 'income'?"),
-        ({"zzz": 1}, ValueError, "names the column 'zzz', which pos has not; its columns are 'age', 'income', 'debt'"),
+        ({"incme": 1}, ValueError, "names the column 'incme', which is not in pos; did you mean 'income'?"),
+        (
+            {"zzz": 1},
+            ValueError,
+            "names the column 'zzz', which is not in pos; its columns are 'age', 'income', 'debt'",
+        ),
         ({3: 1}, ValueError, "monotone has column 3, counted from 0, and pos has 3 columns"),
         ({-1: 1}, ValueError, "a column of monotone must be at least 0; got -1"),
         ({1.5: 1}, TypeError, "a column of monotone must be an integer; got 1.5"),

@@ -68,7 +68,7 @@ def test_the_limit_is_the_minimum_within_the_signs(p):
     )
     lam, trace = pnorm.train(pos, neg, None, p, 5000, signs=SIGNS, tol=1e-9)
     assert trace.status == "stationary"
-    assert trace.message == "no weak ranker has an edge above tol = 1e-09 that its sign lets it use"
+    assert trace.message == "no weak ranker has an edge above tol = 1e-09 in the direction that its sign allows"
     np.testing.assert_allclose(lam, best.x, atol=1e-5)
     assert (lam == 0.0).any()
     edges = -value(lam)[1] / p
@@ -170,7 +170,7 @@ def test_where_every_edge_points_outward_nothing_moves():
     for selection in ("absolute", "signed", "largest"):
         lam, trace = pnorm.train(pos, neg, None, 2, 50, signs=[-1], selection=selection)
         assert (trace.status, trace.n_iter, lam.tolist()) == ("stationary", 0, [0.0])
-        assert "that its sign lets it use" in trace.message
+        assert "in the direction that its sign allows" in trace.message
 
 
 def test_a_run_goes_on_within_its_signs():

@@ -870,6 +870,42 @@ def test_pipelines_searches_and_calibration(data):
     assert (probability <= 1).all()
 
 
+STAGES = {
+    "chosen": ({"t_max": None}, ["rows to train on", "cross-validation: 10 runs", "chosen: ", "training: converged"]),
+    "given": ({"p": 2, "l2": 0.5, "linear": True}, ["rows to train on", "taken: line + cuts, p = 2", "training: "]),
+    "rounds": ({"t_max": 5}, ["rows to train on", "training: t_max after 5 rounds, log F_p"]),
+    "stopped": ({"early_stopping": True, "t_max": 9}, ["rows to train on", "training: ", "early stopping: "]),
+    "cut": (
+        {"solver": "newton", "l2": 1.0, "cutoff": {"recall": 0.5}, "validation_fraction": 0.5},
+        ["rows to train on", "training: converged", "cut-off: "],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STAGES)
+@pytest.mark.filterwarnings("ignore:no cut-off")
+def test_verbose_prints_a_line_for_each_stage(data, capsys, case):
+    X, y, *_ = data
+    how, expected = STAGES[case]
+    silent = PNormPush(random_state=0, **how).fit(X, y)
+    assert capsys.readouterr().out == ""
+    model = PNormPush(random_state=0, verbose=True, **how).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("[PNormPush] ") for line in lines)
+    assert len(lines) == len(expected)
+    assert all(text in line for line, text in zip(lines, expected, strict=True))
+    np.testing.assert_array_equal(model.lam_, silent.lam_)
+    PNormPush(random_state=0, verbose=2, **how).fit(X, y)
+    folds = [line for line in capsys.readouterr().out.splitlines() if ": run " in line]
+    assert len(folds) == (10 if case == "chosen" else 0)
+
+
+@pytest.mark.parametrize("verbose", [-1, 0.5, "yes", None])
+def test_verbose_is_a_number(data, verbose):
+    with pytest.raises((ValueError, TypeError), match="verbose must be"):
+        PNormPush(verbose=verbose).fit(*data[:2])
+
+
 def test_clones_and_pickles(data):
     X, y, *_ = data
     model = PNormPush(8.0, n_cuts=7, t_max=10, random_state=0).fit(X, y)
@@ -1006,7 +1042,7 @@ def test_monotone_goes_to_the_columns(data):
         ValueError, match=r"monotone is for rankers among 'table', 'thresholds', 'columns', 'normalized'; for oth"
     ):
         PNormPush(rankers="categories", monotone={0: 1}).fit(X, y)
-    with pytest.raises(ValueError, match="monotone names the column 'd0', which X has not"):
+    with pytest.raises(ValueError, match="monotone names the column 'd0', which is not in X"):
         PNormPush(monotone={"d0": 1}).fit(frame, y)
 
 
@@ -1041,7 +1077,10 @@ def test_scikit_learn_is_imported_only_when_asked_for():
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "pnorm.sklearn")
-    with pytest.raises(ImportError, match=r"needs scikit-learn 1\.4 or newer, the extra 'sklearn' of pnorm"):
+    with pytest.raises(
+        ImportError,
+        match=r"needs scikit-learn 1\.4 or newer \(.*\)\. Install it with: pip install .pnorm-push\[sklearn\]",
+    ):
         import pnorm.sklearn  # noqa: F401
 
 

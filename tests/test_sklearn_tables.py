@@ -228,7 +228,7 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        (dict(kinds={"agee": "number"}), "kinds names the column 'agee', which X has not; did you mean 'age'"),
+        (dict(kinds={"agee": "number"}), "kinds names the column 'agee', which is not in X; did you mean 'age'"),
         (dict(kinds={"age": "numbers"}), r"kinds\['age'\] must be one of 'number'"),
         (dict(monotone={"town": 1}), "monotone names 'town', a category"),
         (dict(rankers="columns", kinds={"age": "number"}), "kinds is for rankers='table'"),
@@ -334,7 +334,7 @@ def test_words_that_do_not_say_which_is_positive_are_told():
             quick().fit(X, np.array(labels)[y.astype(int)])
     for labels in (["bought", "left"], ["YES", "no"]):
         with pytest.warns(
-            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' takes the other"
+            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' for the other class"
         ) as told:
             model = quick().fit(X, np.array(labels)[y.astype(int)])
         assert len(told) == 1

@@ -94,7 +94,7 @@ def test_cuts_that_are_made_anew_are_others(start):
 
 def test_a_name_that_two_weak_rankers_share_tells_nothing(start):
     twice = pnorm.rankers.columns(4, names=["a", "b", "c", "c"])
-    with pytest.raises(ValueError, match="cannot tell apart the weak rankers called 'c': give them names of their own"):
+    with pytest.raises(ValueError, match="several weak rankers are called 'c', so init cannot be matched by name"):
         start(
             slice(None),
             twice,
@@ -104,14 +104,12 @@ def test_a_name_that_two_weak_rankers_share_tells_nothing(start):
         )
     lam, trace = pnorm.train(POS, NEG, twice, 4, 20)
     np.testing.assert_array_equal(start(slice(None), twice, trace), lam)  # the same names in the same order do
-    with pytest.raises(ValueError, match="cannot tell apart"):
+    with pytest.raises(ValueError, match="cannot be matched by name"):
         start(slice(None), pnorm.rankers.columns(4, names=["c", "a", "b", "x"]), trace)
 
 
 def test_a_trace_without_names_is_not_guessed_at(start):
-    with pytest.raises(
-        ValueError, match="init does not know the names of its weak rankers; pass the coefficients as an array"
-    ):
+    with pytest.raises(ValueError, match="init has no names of its weak rankers; pass the coefficients as an array"):
         start(slice(None), H, dataclasses.replace(TRACE, names=()))
 
 
@@ -166,7 +164,7 @@ PAIRS = {
     "text and numbers": (
         pnorm.rankers.categories([["1"], ["2"]], [["1"]]),
         pnorm.rankers.categories([[1], [2]], [[1]]),
-        "2 weak rankers that are others in H: 'x0 = 1' is x = '1' in init and x = 1 in H",
+        "2 weak rankers that differ in H: 'x0 = 1' is x = '1' in init and x = 1 in H",
     ),
     "orders": (
         *(pnorm.rankers.from_table(mixed(slice(20)), mixed(slice(20, 40)), kinds={"size": of}) for of in SIZES),
@@ -179,8 +177,8 @@ PAIRS = {
         ),
         r"'c = \(rare\)' is none of 2 levels, a, b in init and none of 3 levels, a, b, c in H",
     ),
-    "complements": (*map(pnorm.rankers.closed, SCALED), r"of 8 weak rankers that are others"),
-    "sums": (*(H + pnorm.rankers.columns(4, names=NAMES) for H in SCALED), "of 4 weak rankers that are others"),
+    "complements": (*map(pnorm.rankers.closed, SCALED), r"of 8 weak rankers that differ in H"),
+    "sums": (*(H + pnorm.rankers.columns(4, names=NAMES) for H in SCALED), "of 4 weak rankers that differ in H"),
 }
 
 

@@ -50,11 +50,11 @@ TEXT = 'id,x,town\na,1.5,Köln\nb,2,"Rome, Italy"\nc,-3,\n'
         (TEXT.replace("\n", "\r\n").encode(), None),
         (TEXT.replace("\n", "\r").encode(), None),
         (TEXT.replace("\n", "\n\n").encode(), None),
-        (TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are divided by semicolons"),
+        (TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are separated by semicolons"),
         (TEXT.replace(",", "\t").replace("Rome\t", "Rome,").encode(), None),
-        (TEXT.replace(",", "|").replace("Rome|", "Rome,").encode(), "columns are divided by bars"),
+        (TEXT.replace(",", "|").replace("Rome|", "Rome,").encode(), "columns are separated by bars"),
         (TEXT.replace(",", ", ").replace("Rome, ", "Rome,").encode(), None),
-        (b"sep=;\r\n" + TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are divided by semicolons"),
+        (b"sep=;\r\n" + TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are separated by semicolons"),
     ],
     ids=["UTF-8", "mark", "UTF-16", "UTF-16 BE", "UTF-32", "cp1252", "CRLF", "CR", "blank lines", ";", "tab", "|", ", ", "sep="],
 )  # fmt: skip
@@ -173,7 +173,7 @@ def test_places_and_columns(tmp_path):
         (b'a,b\n1,"2\n', "is not CSV: unexpected end of data"),
         (b"a,b\n1,\x9d\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x9d in line 2); save it as UTF-8"),
         (b"a,b\n\n\xe4,\x03\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x03 in line 3)"),
-        (b"\xff\xfea", "FILE begins as UTF-16 text does, and is none"),
+        (b"\xff\xfea", "FILE begins as UTF-16 text, but is not valid"),
         (b"%PDF-1.4\n", "FILE is a PDF document; save its table as CSV"),
         (b"SQLite format 3\0", "FILE is a data base of SQLite; save its table as CSV"),
         (b"<HTML><table>", "FILE is an HTML page; save its table as CSV"),
@@ -254,10 +254,14 @@ def test_what_is_missing_to_read_a_file_is_named(tmp_path, monkeypatch):
     for name in ("pyarrow", "python_calamine", "compression"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        TableError, match=r"compressed \(zstd\), which takes pyarrow to read, the extra 'parquet' of pnorm"
+        TableError,
+        match=r'compressed \(zstd\)\. Reading it needs pyarrow\. Install it with: pip install "pnorm-push\[parquet\]"',
     ):
         opened(tmp_path, packed)
-    with pytest.raises(TableError, match="takes python-calamine to read, the extra 'excel' of pnorm: pip install"):
+    with pytest.raises(
+        TableError,
+        match=r'needs python-calamine\. Install it with: pip install "pnorm-push\[excel\]" \(or: pip install',
+    ):
         opened(tmp_path, book, "t.xlsx")
 
 
@@ -319,7 +323,7 @@ def test_sheets_of_a_workbook(tmp_path):
             opened(tmp_path, data, "t.xlsx", sheet=sheet)
     with pytest.raises(TableError, match=r"the sheet Empty of .* is empty"):
         opened(tmp_path, data, "t.xlsx", sheet="Empty")
-    with pytest.raises(TableError, match="is no workbook, and has no sheet 2"):
+    with pytest.raises(TableError, match="is not a workbook, so it has no sheet 2"):
         opened(tmp_path, TEXT, sheet="2")
     headless = workbook([[1.5, "a"], [2.5, "b"], [3.5, "a"]])
     assert table_of(opened(tmp_path, headless)) == {"column 1": ["1.5", "2.5", "3.5"], "column 2": ["a", "b", "a"]}
@@ -520,9 +524,9 @@ def test_compressed_files_in_parts(tmp_path, way):
         (b"a,b,\n" + b"1,2,\n" * 40 + b"1,2,3\n", "column 3 of FILE has no name in the header"),
         (b"a,b\n" + b"1,2\n" * 40 + b"1,\0\n", "line 42 of FILE has a NUL byte, which no text has"),
         (b"a,b\n" + b"1,2\n" * 40 + b'1,"2\n', "line 42 of FILE is not CSV: unexpected end of data"),
-        ("a,é\n".encode() + b"1,2\n" * 40 + b"1,\xff\n", "FILE begins as UTF-8 text does, and is none (byte 0xff in line 42)"),
+        ("a,é\n".encode() + b"1,2\n" * 40 + b"1,\xff\n", "FILE begins as UTF-8 text, but is not valid UTF-8 (byte 0xff in line 42)"),
         (b"a,b\n" + b"1,2\n" * 40 + b"1,\x9d\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x9d in line 42)"),
-        ("a,b\n1,2\n".encode("utf-16")[:-1], "FILE begins as UTF-16 text does, and is none"),
+        ("a,b\n1,2\n".encode("utf-16")[:-1], "FILE begins as UTF-16 text, but is not valid"),
         (b"%PDF-1.4\n", "FILE is a PDF document; save its table as CSV"),
     ],
     ids=range(9),
@@ -550,7 +554,7 @@ def test_files_of_text_in_a_folder_are_written_alike(tmp_path):
     names, notes, table, places = streamed(tmp_path, 100)
     assert (names, table) == (["x", "town"], {"x": ["1,5", "2", "3,25", "4"], "town": ["Ulm", "Bonn", "Köln", "Ulm"]})
     assert notes == [
-        "columns are divided by semicolons",
+        "columns are separated by semicolons",
         "read as cp1252 (Western Europe), as it is not UTF-8 (byte 0xf6 in line 2)",
     ]
     assert places == [

@@ -130,7 +130,7 @@ def test_a_constant_ranker_has_the_largest_edge_where_all_others_are_negative():
     _, trace = pnorm.train([[1.0, 0.0], [2.0, 0.0]], [[3.0, 0.0], [1.5, 0.0]], selection="largest")
     assert trace.n_iter == 0
     assert trace.status == "stationary"
-    assert "x0 has one of" in trace.message
+    assert "x0 has an edge of" in trace.message
 
 
 def test_tol_ends_the_run():
@@ -196,7 +196,10 @@ def test_progress_shows_the_rounds(capsys):
 
 def test_progress_without_tqdm_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(ImportError, match="the extra 'progress' of pnorm: pip install tqdm"):
+    with pytest.raises(
+        ImportError,
+        match=r'needs tqdm\. Install it with: pip install "pnorm-push\[progress\]" \(or: pip install tqdm\)',
+    ):
         pnorm.train(*problem(), progress=True)
 
 

@@ -67,6 +67,23 @@ def test_traces():
     _, minimum = pnorm.minimize(POS, NEG, H, l2=0.1)
     assert minimum.to_frame()["gap"].iloc[-1] == minimum.gap
     assert cells(minimum)[-1][0] == "gap"
+    _, other = pnorm.minimize(POS, NEG, H, l2=0.1, loss="logistic")
+    for trace in (TRACE, minimum, other):
+        assert ["".join(row) for row in cells(trace)[1:]] == [
+            line[:11].strip() + line[11:] for line in str(trace).splitlines()
+        ]
+        assert "; ".join([row[1] for row in cells(trace) if row[0] in ("reason", "")]) == trace.message
+    assert str(TRACE).splitlines()[:3] == [
+        "status     t_max",
+        "reason     all 12 rounds were run",
+        "rounds     12",
+    ]
+    assert f"steps      {minimum.n_iter}\n" in str(minimum)
+    assert "nats above the infimum" in str(minimum)
+    assert "nats" not in str(other)
+    assert f"to {minimum.objective[-1]:.6g} (trace.objective)" in str(minimum)
+    assert repr(minimum).startswith(f"<Trace: converged after {minimum.n_iter} steps, log F_p ")
+    assert "after 1 round," in repr(pnorm.train(POS, NEG, H, t_max=1)[1])
 
 
 @pytest.mark.parametrize("how", [{"t_max": 5}, {"l2": [1.0, 0.1]}], ids=str)

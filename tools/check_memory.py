@@ -2,7 +2,7 @@
 
     python tools/check_memory.py CHECK [arguments of pytest]
 
-CHECK is bounds, asan, valgrind, tsan or free-threaded; CONTRIBUTING.md says what each sees and what not, and how long
+CHECK is bounds, asan, valgrind, tsan or free-threaded; tools/README.md lists what each finds and what not, and how long
 it takes. pnorm is built anew, with what the check needs, into a temporary environment that has the other packages of
 this one. There kernels are called wrongly on purpose: a check that does not see that fails. Then the tests of the check
 run, or those that are named. A report counts if the compiled core occurs in it: other packages have their own.

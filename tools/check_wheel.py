@@ -1,6 +1,6 @@
 """Test a wheel as its users get it: in a new environment, away from the sources, and with no compiler to be found.
 
-    python tools/check_wheel.py dist/pnorm-*.whl
+    python tools/check_wheel.py dist/pnorm_push-*.whl
 
 installs the wheel with its extra `test`, copies what pyproject.toml names in `test-sources` of cibuildwheel to an empty
 folder, and runs the tests there. Further arguments go to pytest.

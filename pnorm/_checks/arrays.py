@@ -130,7 +130,9 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
     if hasattr(x, "lam_at"):
-        raise TypeError(f"{name} must be an array; got a Trace: pass the coefficients, lam, that came with it")
+        raise TypeError(
+            f"{name} must be an array; got a Trace: pass the coefficients (lam) that train returned with it"
+        )
     if hasattr(type(x[0] if isinstance(x, tuple) and x else x), "score"):
         raise TypeError(f"{name} must be an array; got a model: call its own score")
     refuse_masked(x, name)
@@ -238,7 +240,8 @@ def within(lam: Vector, low: Vector, high: Vector, names: Sequence[str]) -> Vect
     wrong = (lam < low) | (lam > high)
     if wrong.any():
         j = int(wrong.argmax())
-        raise ValueError(f"lam has {lam[j]:g} for {text.shown(names[j])}, and its sign is to be {-np.sign(lam[j]):.0f}")
+        sign = "1, zero or more" if lam[j] < 0.0 else "-1, zero or less"
+        raise ValueError(f"lam has the coefficient {lam[j]:g} for {text.shown(names[j])}, whose sign must be {sign}")
     return lam
 
 

@@ -181,7 +181,7 @@ def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
         odd = [column for column in found if column not in others]
         if odd:
             raise ValueError(
-                f"{name} has the column {shown(odd[0])}, which {other} has not; both sides need the same columns"
+                f"{name} has the column {shown(odd[0])}, which {other} does not have; both sides need the same columns"
             )
 
 

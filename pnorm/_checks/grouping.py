@@ -477,6 +477,9 @@ def _steps(a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[NDArray[np.intp], 
     return found, place, np.searchsorted(found, b, side="right")
 
 
+NO_GROUP = "no group has both positive and negative rows of positive weight, so no pair is left"
+
+
 def _no_pair(grouped: bool, graded: bool) -> str:
     if not graded:
         return "pos_group and neg_group share no label among rows of positive weight: no pair is left"

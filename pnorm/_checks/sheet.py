@@ -118,7 +118,7 @@ def frame(values: Any, names: Sequence[str] | None = None, index: Any = None) ->
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install pandas") from error
+        raise ImportError("to_frame needs pandas. Install it with: pip install pandas") from error
     return pandas.DataFrame(values, columns=None if names is None else list(names), index=index)
 
 

@@ -294,7 +294,7 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
             return X.column(j)
         return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
     except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise TypeError(f"the column {shown(names[j])} cannot be had of {type(X).__name__}: {error}") from error
+        raise TypeError(f"the column {shown(names[j])} cannot be read from {type(X).__name__}: {error}") from error
 
 
 def _type_of(column: Any) -> str:
@@ -331,7 +331,7 @@ def columns_to_floats(
             if start == len(out):
                 break
         if start < len(out):
-            raise ValueError(f"{name} has {len(out)} rows by its own account, and {start} in column {columns[k]}")
+            raise ValueError(f"{name} has {len(out)} rows, but column {columns[k]} has {start}")
     return out
 
 
@@ -380,7 +380,7 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
     if missing:
         raise ValueError(
             f"{name} lacks the column{'s' if len(missing) > 1 else ''} {text.first(missing, 4, shown)} "
-            "which these scores are made from"
+            "which the weak rankers need"
         )
     return [place[column] for column in expected]
 
@@ -419,7 +419,7 @@ def place_of(column: Any, labels: Sequence[str], name: str, argument: str) -> in
     if not found:
         near = difflib.get_close_matches(column, labels, 1)
         hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
-        raise ValueError(f"{argument} names the column {column!r:.60}, which {name} has not{hint}")
+        raise ValueError(f"{argument} names the column {column!r:.60}, which is not in {name}{hint}")
     if len(found) > 1:
         raise ValueError(f"{argument} names the column {column!r:.60}, and {name} has two of this name; use a number")
     return found[0]
@@ -454,7 +454,7 @@ def stay_apart(
             names = next(filter(None, map(column_names, sides)), None)
             raise ValueError(
                 f"{name} has {found[same[0]]} and {found[same[0] + 1]} in {column_called(j, names)}, which are one "
-                f"number as floats; take an offset off the column first, its least number {found[0]} for instance"
+                f"number as floats; subtract an offset from the column first, such as its smallest number {found[0]}"
             )
 
 
@@ -579,7 +579,7 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None, ap
     if A.ndim != 2:
         raise _no_table(A, name)
     if len(A) != size and not converted:
-        raise ValueError(f"{name} is of length {size} by its own account, and holds {len(A)} rows")
+        raise ValueError(f"{name} has length {size}, but contains {len(A)} rows")
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
@@ -604,7 +604,7 @@ def floats(A: Array) -> Array:
 def array(X: Any, name: str) -> Array:
     """Return X as a finite dense matrix of floats; refuse sparse input."""
     if is_sparse(X):
-        raise TypeError(f"{name} is sparse; a matrix with all its entries is needed: pass {name}.toarray()")
+        raise TypeError(f"{name} is sparse; a dense matrix is needed: pass {name}.toarray()")
     A: Array = matrix(X, name)
     return A
 
@@ -639,7 +639,8 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
     for i, row in enumerate(X):
         if len(row) != width or width == 0:
             raise ValueError(
-                f"{name} has {len(row)} values in row {i} and {width} in row 0; rows need as many, one at least"
+                f"{name} has {len(row)} values in row {i} and {width} in row 0; "
+                "all rows need the same number of values, at least one"
             )
     return [list(column) for column in zip(*X, strict=True)], None
 
@@ -753,7 +754,7 @@ def _first_of_text(column: Array) -> Array | None:
 def _no_table(A: Array, name: str) -> ValueError:
     hint = "; a single column has shape (N, 1), a single row (1, d)"
     if name == "neg":
-        hint = "; train takes the good and the bad rows apart: train(X[y == 1], X[y == 0])"
+        hint = f". {_IF_LABELS}"
     return ValueError(
         f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint if A.ndim == 1 else ''}"
     )
@@ -780,11 +781,15 @@ def width(X: Any, name: str) -> int:
     return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
+_IF_LABELS = "If neg holds labels, call pnorm.train(X, y=labels); pnorm.split(X, labels) returns pos and neg"
+
+
 def same_width(pos: Any, neg: Any) -> None:
     """Refuse two sides whose numbers of columns differ."""
     a, b = width(pos, "pos"), width(neg, "neg")
     if a != b:
-        raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns")
+        hint = f". {_IF_LABELS}" if b == 1 and n_rows(pos, "pos") == n_rows(neg, "neg") else ""
+        raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns{hint}")
 
 
 def two_sides(pos: Any, neg: Any, missing: bool | None = None) -> tuple[Any, Any]:

@@ -29,6 +29,22 @@ def first(values: Sequence[object], most: int, show: Callable[[Any], str] = show
     return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")
 
 
+_PACKAGES = {
+    "plot": "matplotlib",
+    "sklearn": "scikit-learn",
+    "dask": "'dask[array,distributed]'",
+    "progress": "tqdm",
+    "parquet": "pyarrow",
+    "excel": "python-calamine",
+}
+"""The package of each extra, as `pip install` takes it."""
+
+
+def install(extra: str) -> str:
+    """Return how to install the package of an extra."""
+    return f'Install it with: pip install "pnorm-push[{extra}]" (or: pip install {_PACKAGES[extra]})'
+
+
 def counted(number: int, thing: str) -> str:
     """Return a number of things, such as ``"1 row"`` and ``"2,000 rows"``."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

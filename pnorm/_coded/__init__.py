@@ -1,1 +1,1 @@
-"""Rows that are read once, and kept as the codes of their weak rankers."""
+"""Rows that are read once and stored as the codes of their weak rankers."""

@@ -1,4 +1,4 @@
-"""Labelled rows that are read batch by batch and kept as the codes of weak rankers."""
+"""Labelled rows that are read in batches and stored as the codes of weak rankers."""
 
 from __future__ import annotations
 
@@ -30,22 +30,36 @@ N_CUTS = 254
 
 @dataclass(frozen=True, eq=False)
 class CodedRows(BothSides):
-    """Labelled rows that were read once and are kept as codes. `code_rows` makes one.
+    """Labelled rows that were read once and are stored as codes. `code_rows` returns it.
 
-    `train`, `minimize`, `minimize_path` and `cross_validate` take it in the place of the rows of both sides and their
-    weak rankers: ``pnorm.train(rows, p=4)``. It unpacks as these three for all that takes them one by one:
+    Pass it to `train`, `minimize`, `minimize_path` and `cross_validate` in the place of `pos`, `neg` and `H`:
+    ``pnorm.train(rows, p=4)``. For other functions unpack it into these three:
     ``pnorm.diagnostics.separability(*rows)``.
 
     Attributes
     ----------
     pos, neg : CodedSide
-        The rows of either side that count, in the order of the source.
+        The rows of each side, without rows of weight zero, in the order of the source.
     H : Rankers
         The weak rankers.
     positive : str
         The label of the positives, in all its spellings.
     told : str
-        Where the rows come from, in words.
+        The source of the rows, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"amount": rng.normal(size=500), "age": rng.normal(size=500), "bought": np.arange(500) % 5 == 0}
+    >>> rows = pnorm.code_rows(table, "bought")
+    >>> learn, test = rows.hold_out(0.2)
+    >>> test
+    <the dictionary of columns, held out: 20 positives and 80 negatives as codes of 508 weak rankers, 0.0 MB>
+    >>> lam, trace = pnorm.train(learn, p=4, t_max=20)
+    >>> rows.nbytes < 500 * 2 * 8
+    True
     """
 
     positive: str
@@ -64,7 +78,7 @@ class CodedRows(BothSides):
         )
 
     def hold_out(self, share: float = 0.2, seed: Any = 0) -> tuple[CodedRows, CodedRows]:
-        """Take the rows apart: those to learn from, and a share of either side to test by; groups stay whole.
+        """Split the rows into training rows and a held-out share of each side; groups stay whole.
 
         Parameters
         ----------
@@ -76,7 +90,7 @@ class CodedRows(BothSides):
         Returns
         -------
         train, test : CodedRows
-            Copies of the codes, which together take as much memory as these.
+            Copies of the codes. Together they take as much memory as the original.
 
         Raises
         ------
@@ -133,11 +147,11 @@ def code_rows(
     n_threads: int | None = None,
     **of_table: Any,
 ) -> CodedRows:
-    r"""Read labelled rows batch by batch, and keep a byte or two for each value.
+    r"""Read labelled rows in batches, and store a byte or two for each value.
 
-    What is kept are the codes of weak rankers: between which cuts a number lies, which level a category has. Codes of
-    20 columns take some 20 bytes for a row in the place of 160, and the rows may be many more than fit in memory. A
-    second power, penalty or fold reads nothing again.
+    The result contains the codes of weak rankers: the interval between cuts for a number, the level for a category.
+    Codes of 20 columns take some 20 bytes per row instead of 160. The source may be much larger than memory. Further
+    powers, penalties and folds do not read the source again.
 
     Parameters
     ----------
@@ -150,9 +164,9 @@ def code_rows(
     H : "table", None, sequence of callables, or Rankers
         The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
         cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
-    pos_label : object, optional
-        The label of the positives; all others are negative. It may be left out where the labels say so themselves: 1
-        and 0, true and false, yes and no. Capitals make no difference, nor whether 1 is a number or text.
+    pos_label : label, optional
+        The label of the positives; all others are negative. It may be left out if the labels are 1 and 0, true and
+        false, or yes and no. Capitals do not matter, nor whether 1 is a number or text.
     weight : str or array_like, shape (N,), optional
         Case weights, or their column. Rows of weight zero are not kept.
     group : str or sequence of N labels, optional
@@ -160,31 +174,30 @@ def code_rows(
     ignore : sequence of str
         Columns that are not learned from, beside the label, the weight and the group.
     folder : path, optional
-        Where the codes lie as files, if they do not fit in memory either. The files go with the rows.
+        Folder for the codes as files, if the codes do not fit in memory. The files are deleted with the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The codes do not
-        depend on it.
+        Number of threads; by default, one for each core that this process may use. The codes do not depend on it.
     **of_table
         Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
-        `max_levels`. By default there are 254 cuts, as many as fit a byte beside a code for missing values.
+        `max_levels`. By default there are 254 cuts: with a code for missing values they fit in a byte.
 
     Returns
     -------
     CodedRows
-        It stands for pos, neg and H.
+        The rows, in the place of pos, neg and H.
 
     Raises
     ------
     ValueError, TypeError
-        If the source, a column or a label cannot be used; the message names the file and the row. So it does where
-        files differ in their columns, and where the rows of a second reading are others than those of the first.
+        If the source, a column or a label cannot be used, if files differ in their columns, or if the rows of the
+        second reading differ from those of the first. The message names the file and the row.
     ImportError
         If a kind of file needs a package that is missing.
 
     Warns
     -----
     TableWarning
-        With ``H="table"``, what is left out, and columns that separate the sides alone.
+        With ``H="table"``, if columns are left out, or a column almost separates the sides alone.
     UnknownLevelWarning
         If values are no levels that `H` knows.
 
@@ -199,7 +212,7 @@ def code_rows(
     cuts are off by at most one row in 2,000.
 
     The memory is that of the codes and of a batch. With weak rankers of n columns, N rows take about n N bytes, up to
-    255 cuts or levels each; columns of few levels share a byte. Training takes some 40 bytes for each row beside.
+    255 cuts or levels each; columns of few levels share a byte. Training takes some 40 further bytes per row.
 
     Examples
     --------
@@ -226,7 +239,7 @@ def code_rows(
 
 
 def check_options(H: Any, of_table: Mapping[str, Any]) -> None:
-    """Refuse what is no option of weak rankers of a table, or is one where others are given, before any reading."""
+    """Raise an error for unknown options of a table, or options that do not go with a given H, before any reading."""
     if isinstance(H, str):
         _checks.choice(H, "H", ("table",))
     known = list(inspect.signature(TableSummary.rankers).parameters)[1:]

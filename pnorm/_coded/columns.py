@@ -1,4 +1,4 @@
-"""The columns of batches of labelled rows: those that are learned from, the label, weights and groups."""
+"""The columns of batches of labelled rows: inputs, the label, weights and groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pnorm._tables.labels import Groups, Labels, numbers
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Rows of a batch that count."""
+    """Rows of a batch, without rows of weight zero."""
 
     table: Any
     """The columns that are learned from."""
@@ -39,7 +39,7 @@ class Labelled:
 
 @dataclass(eq=False)
 class Asked:
-    """A source of batches, and what its columns are for."""
+    """A source of batches, and the roles of its columns."""
 
     batches: Batches
     label: Any

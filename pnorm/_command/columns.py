@@ -1,4 +1,4 @@
-"""Which columns of a file are learned from, and what its labels mean."""
+"""The columns of a file to learn from, and its positive labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Columns:
     """The names of the columns that options give."""
 
     used: list[str]
-    """Those that are learned from, or that a model may read, in the order of the file."""
+    """The columns to learn from, or that a model may read, in the order of the file."""
     label: str | None = None
     id: str | None = None
     time: str | None = None
@@ -34,7 +34,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Columns of numbers, as a frame of which rows can be taken."""
+    """Columns of numbers, as a frame that supports taking rows."""
 
     values: NDArray[np.float64]
     column_names: list[str]
@@ -84,7 +84,7 @@ class Rows:
 def rows_of(
     source: Source, path: str, columns: Columns, arguments: argparse.Namespace, what: str, like: Rows | None = None
 ) -> Rows:
-    """Return the rows of a file, and their labels; `like` are others whose labels mean the same."""
+    """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
     labels = labels_of(source, columns.label, what)
     positive = positive_of(Counter(labels), columns.label, arguments.positive, path, like)
@@ -94,7 +94,7 @@ def rows_of(
 def rows_of_labels(
     source: Source, columns: Columns, of_numbers: str | None, labels: list[str], positive: set[str]
 ) -> Rows:
-    """Return rows with their labels, of which some are positive; `of_numbers` takes all columns for numbers."""
+    """Return rows with their labels, given the positive labels; `of_numbers` reads all columns as numbers."""
     if of_numbers is None:
         table: Any = source.columns(columns.used)
     else:
@@ -107,7 +107,7 @@ def rows_of_labels(
 
 
 def check_test(test: Source | Batches, path: str, columns: Columns) -> None:
-    """Refuse a file of --test that lacks a column."""
+    """Raise CommandError for a file of --test that lacks a column."""
     for name in (columns.label, *columns.used, columns.id):
         if name is not None and name not in (test.names or ()):
             raise CommandError(
@@ -141,16 +141,16 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
         raise CommandError(f"{'--id' if label == ids else '--time'} {shown(label)} is the label")
     both = [name for name in only if name in ignored]
     if both:
-        raise CommandError(f"--only and --ignore both name {_checks.shown(both[0])}; leave one out")
+        raise CommandError(f"--only and --ignore both name {_checks.shown(both[0])}. Remove it from one of them")
     beside = {label, ids, *ignored, *source.index.difference(only)}
     used = [name for name in header if name not in beside and (not only or name in only)]
     if not used and arguments.model is None:
-        raise CommandError(f"{path_shown(path)} has no column beside the label {_checks.shown(label)} to rank by")
+        raise CommandError(f"{path_shown(path)} has no column to learn from except the label {_checks.shown(label)}")
     return Columns(used, label, ids, time, header)
 
 
 def column_named(given: str, header: Sequence[str], path: str) -> str:
-    """Return the column that has a name, or else a number from 1."""
+    """Return the column with a name, or else with a number from 1."""
     if given in header:
         return given
     if given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= len(header):
@@ -163,7 +163,7 @@ def column_named(given: str, header: Sequence[str], path: str) -> str:
 
 
 def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> list[str]:
-    """Return columns of an option that takes several; a name that holds a comma is looked for as it is first."""
+    """Return the columns of an option that takes several; a name with a comma is looked for as a whole first."""
     found: list[str] = []
     for text in given or ():
         parts = [text] if text in header or "," not in text else [part.strip() for part in text.split(",")]
@@ -172,14 +172,16 @@ def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> l
 
 
 def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, option: str) -> dict[str, Any]:
-    """Return what options say of columns as a dictionary by their names."""
+    """Return the values of an option by the names of the columns."""
     found: dict[str, Any] = {}
     for text, value in given:
         name = column_named(text, columns.header, path)
         if name not in columns.used:
-            raise CommandError(f"{option} names {_checks.shown(name)}, which is not learned from")
+            raise CommandError(f"{option} names {_checks.shown(name)}, which is not a column to learn from")
         if name in found:
-            raise CommandError(f"{option} names {_checks.shown(name)} twice, as {shown(text)} as well; leave one out")
+            raise CommandError(
+                f"{option} names {_checks.shown(name)} twice, as {shown(text)} as well. Leave one of them out"
+            )
         found[name] = value
     return found
 

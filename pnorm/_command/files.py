@@ -1,4 +1,4 @@
-"""The files that are read and written: checked before any work, so that none replaces another."""
+"""Checks of the files that are read and written, so that no output replaces a file in use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pnorm._tables.folder import files_of
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse outputs that cannot be written, or would replace a file in use."""
+    """Raise CommandError for inputs that do not exist and outputs that cannot be written or would replace a file."""
     if "-" in arguments.paths and len(arguments.paths) > 1:
-        raise CommandError("-, the standard input, is read by itself; leave the other files out")
+        raise CommandError("- is the standard input and cannot be combined with other files. Leave them out")
     read = [*arguments.paths, *([] if arguments.test is None else [arguments.test])]
     for path in read:
         if path != "-" and not os.path.exists(path) and not is_several(path):
@@ -29,8 +29,8 @@ def check(arguments: argparse.Namespace) -> None:
         twice = [path for path in _paths(arguments.paths) if any(_same_file(path, other) for other in of_test)]
         if twice:
             raise CommandError(
-                f"--test {path_shown(arguments.test)}: {path_shown(twice[0])} is among the rows to learn from as well, "
-                "and would be tested on what it taught; leave it out of one of them"
+                f"--test {path_shown(arguments.test)}: {path_shown(twice[0])} is a file to learn from as well. A "
+                "test needs rows that were not used for training; remove the file from one of them"
             )
     used: dict[str, str | int | None] = {what: 0 if path == "-" else path for what, path in one.items()}
     used |= {f"{path_shown(path)}, which is read": path for path in arguments.paths if len(arguments.paths) > 1}
@@ -41,21 +41,23 @@ def check(arguments: argparse.Namespace) -> None:
         if path is None:
             continue
         if path == "-":
-            raise CommandError(f"--{option} needs the name of a file; the standard output has what is printed")
+            raise CommandError(
+                f"--{option} needs the name of a file; got -. The standard output is used for the results"
+            )
         if not os.path.isdir(os.path.dirname(path) or "."):
-            raise CommandError(f"--{option} {path_shown(path)}: no such directory")
+            raise CommandError(f"--{option} {path_shown(path)}: no such directory. Create it first")
         if os.path.isdir(path):
-            raise CommandError(f"--{option} {path_shown(path)} is a directory")
+            raise CommandError(f"--{option} {path_shown(path)} is a directory. Give the name of a file")
         folder = next((folder for folder in several if os.path.isdir(folder) and _is_in(path, folder)), None)
         if folder is not None:
             raise CommandError(
-                f"--{option} {path_shown(path)} lies in {path_shown(folder)}, which is read: it would be among the "
-                "rows the next time; write it elsewhere"
+                f"--{option} {path_shown(path)} is in {path_shown(folder)}, a folder that is read. The next run would "
+                "read it as rows; write it elsewhere"
             )
         of_output = {} if option == "out" else {"the standard output": 1}
         for what, other in (used | of_output).items():
             if _same_file(other, path):
-                raise CommandError(f"--{option} {path_shown(path)} would overwrite {what}")
+                raise CommandError(f"--{option} {path_shown(path)} would overwrite {what}. Choose another name")
         used[f"the file of --{option}"] = path
     scores_file.check(arguments.out)
 

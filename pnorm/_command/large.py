@@ -1,4 +1,4 @@
-"""Rows that are too many for memory: read once to draw some and to make weak rankers, and again for their codes."""
+"""Rows that do not fit in memory: read once for samples and weak rankers, and again for the codes."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Drawn:
     trained: Mask
     """Which of them are to train on."""
     held: Mask
-    """Which of them are kept back."""
+    """Which of them are held out."""
     some: Mask
-    """Which of them measure the list if no row is kept back: each row is as likely to be among them."""
+    """Which of them measure the list if no row is held out: a uniform sample of the rows."""
     n_held: int
-    """The number of all rows kept back."""
+    """The number of all held-out rows."""
     n_trained: tuple[int, int]
     """The numbers of all positives and negatives to train on."""
     whole: Whole
@@ -56,7 +56,7 @@ class Drawn:
     everything: Whole | None
     """All rows, if they are asked for."""
     split: Callable[[], Callable[[Batch], Mask]]
-    """Begins a reading: a function that says which rows of each batch are kept back."""
+    """Begin a reading: returns a function from a batch to its held-out rows."""
 
 
 @dataclass(eq=False)
@@ -67,9 +67,9 @@ class Reader:
     columns: Columns
     path: str
     positive: str | None
-    """The label of the positives, if it is said."""
+    """The label of the positives, if it is given."""
     like: Sequence[str] | None = None
-    """The positive labels of other rows, which mean the same here."""
+    """The positive labels of other rows, which apply to these rows too."""
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Reader:
         return self.batches.told[:1].isdigit()
 
     def read(self, stage: str, names: Sequence[str] | None = None) -> Iterator[Batch]:
-        """Read all rows, and say so."""
+        """Read all rows and report the progress."""
         for batch in self.batches.only(self.names if names is None else names):
             if batch.n_rows:
                 yield batch
@@ -136,11 +136,11 @@ class Reader:
 
 
 def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
-    """Read all rows: draw some, keep others back, and sum up what decides the weak rankers."""
+    """Read all rows: draw samples, hold rows out, and summarise the columns for the weak rankers."""
     if arguments.rankers is not None:
         raise CommandError(
-            f"--rankers needs all rows in memory, and {path_shown(reader.path)} is read batch by batch; leave it out, "
-            "or allow more with --memory"
+            f"--rankers needs all rows in memory, and {path_shown(reader.path)} is read in batches. Leave --rankers "
+            "out, or raise --memory"
         )
     seed, split = arguments.seed or 0, _split(reader, arguments)
     keys_of, held_in = np.random.default_rng([seed, 1]), split()
@@ -207,7 +207,7 @@ def _again(reader: Reader, held_in: Callable[[Batch], Mask] | None) -> Iterator[
 
 
 def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], Callable[[Batch], Mask]]:
-    """Return what begins a reading: a function that says which rows of each batch are kept back."""
+    """Return a function that begins a reading and returns a function from a batch to its held-out rows."""
     share = hold_out.SHARE if arguments.holdout is None else arguments.holdout
     time = reader.columns.time
     if arguments.test is not None or share == 0:
@@ -230,7 +230,7 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], Callab
 
 
 def _first_of_latest(reader: Reader, time: str, share: float) -> float:
-    """Return the first time of the rows that are kept back, which takes a reading of their column."""
+    """Return the first time of the held-out rows. It reads their column once."""
     moments, found = hold_out.Moments(time), Quantiles()
     for batch in reader.read("reading the times", [time]):
         found = found.merged(Quantiles.of(moments.of(batch.column(time), batch.place)))
@@ -238,7 +238,7 @@ def _first_of_latest(reader: Reader, time: str, share: float) -> float:
 
 
 def _check(counts: NDArray[np.int64]) -> None:
-    """Refuse a split one part of which lacks a class; `counts` are those of both parts, and of both classes."""
+    """Raise ValueError if a part of the split lacks a class; `counts` has both parts and both classes."""
     if not counts.all():
         parts = np.repeat([False, False, True, True], counts.ravel())
         hold_out.both(parts, np.repeat([True, False, True, False], counts.ravel()))

@@ -1,4 +1,4 @@
-"""Learn from a file, test on rows kept back, and say what the list is worth."""
+"""Learn from a file, test on held-out rows, and print the results."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reaso
 from pnorm._tables import Source
 
 _FEW = 50
-"""Positives kept back below which the figures say little."""
+"""Held-out positives, or negatives, below which a note on wide intervals is printed."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """The rows that are at hand."""
+    """The rows in memory, and how they are divided."""
 
     columns: Columns
     file: Rows
     test: Rows | None
     """The rows of --test."""
     held: NDArray[np.bool_]
-    """Which rows of the file are kept back."""
+    """Which rows of the file are held out."""
     told: str
-    """Which rows the list is measured on, in words."""
+    """The rows that the list is measured on, in words, such as "held-out rows"."""
     drawn: Drawn | None = None
-    """Facts of all rows of a file that is read batch by batch, from which the rows above were drawn; else None."""
+    """Facts on all rows of a file that is read in batches, from which the rows above were drawn; else None."""
     reader: Reader | None = None
-    """What reads all rows of the file."""
+    """The reader of all rows of the file."""
 
     @property
     def trained(self) -> NDArray[np.bool_]:
@@ -57,7 +57,7 @@ class _Job:
 
     @property
     def n_trained(self) -> int:
-        """How many rows are trained on, whether they are at hand or not."""
+        """The number of training rows, in memory or not."""
         return int((~self.held).sum()) if self.drawn is None else sum(self.drawn.n_trained)
 
     @property
@@ -66,7 +66,7 @@ class _Job:
 
     @property
     def measured(self) -> Rows:
-        """The rows among which are those that the list is measured on."""
+        """The rows that contain those that the list is measured on."""
         return self.file if self.test is None else self.test
 
     def sides(self) -> tuple[Any, Any]:
@@ -75,12 +75,12 @@ class _Job:
         return pos, neg
 
     def typical(self, push: str) -> Any:
-        """Return what the columns of a row are compared with: negatives, or with the push at the bottom positives."""
+        """Return the rows that reasons are compared with: negatives, or positives with the push at the bottom."""
         side = self._y[0 if push == "bottom" else 1]
         return typical(_checks.rows(self.file.table, np.flatnonzero(self.trained & side)))
 
     def like_all(self, also_held: bool = False) -> NDArray[np.intp]:
-        """Return rows in which all that are trained on have their share, or all rows of the file."""
+        """Return rows that represent all training rows in proportion, or all rows of the file."""
         drawn = self.drawn
         if drawn is None:
             return np.flatnonzero(~self.held | also_held)
@@ -95,7 +95,7 @@ class _Job:
         return self.file.y, ~self.file.y
 
     def place(self, name: str, row: int) -> str | None:
-        """Return where a row is that a message calls so."""
+        """Return the place in a file of a row of an argument called `name` in a message."""
         if name in ("pos", "neg"):
             side = self._y[name == "neg"]
             return self.file.source.place(int(np.flatnonzero(self.trained & side)[row]))
@@ -108,18 +108,18 @@ class _Job:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What was learned, and what it is worth."""
+    """The model and its results."""
 
     learned: Learned
     quality: Quality
-    """Of the rows kept back; where there are none, of those trained on."""
+    """On the held-out rows; on the training rows if no row is held out."""
     tested: Tested | None
     f: Vector
     """Scores of the rows that the list is measured on."""
     rows: NDArray[np.intp]
     """Their numbers in their file."""
     kept: Learned
-    """The model that is saved, and ranks the rows of --out: the same one, or that of all rows."""
+    """The model for --save and --out: `learned`, or a model of all rows."""
     warnings: tuple[str, ...]
 
     @property
@@ -140,15 +140,15 @@ def on_file(arguments: argparse.Namespace) -> None:
     _print(arguments, job, found)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, job, found, progress)
-    printing.paragraph(lines)
-    printing.paragraph(_next(arguments, job, found))
+    printing.section("Files written", lines)
+    printing.section("Next steps", _next(arguments, job, found))
 
 
 # The rows ---------------------------------------------------------------------------------------------
 
 
 def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
-    """Read the file, and that of --test, and keep rows back."""
+    """Read the file, and the file of --test, and hold rows out."""
     progress("reading")
     path = arguments.file
     source = opened(arguments, path)
@@ -168,8 +168,9 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
             where = _of_drawn(of_test.numbers.size, of_test.all_counts[0], where)
         return _Job(columns, file, of_test, np.zeros(file.y.size, bool), where, drawn, reader)
     held = _held(arguments, file, columns) if drawn is None else drawn.held
-    how = f"kept back, the latest by {shown(columns.time, 30)}" if columns.time is not None else "kept back"
-    told = f"rows {how}" if held.any() else "rows trained on"
+    told = "held-out rows" if held.any() else "training rows"
+    if held.any() and columns.time is not None:
+        told += f", the latest by {shown(columns.time, 30)}"
     if drawn is not None:
         whole = drawn.n_held if held.any() else sum(drawn.n_trained)
         told = _of_drawn(int((held | drawn.some).sum()), whole, told)
@@ -177,12 +178,12 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
 
 
 def _of_drawn(n: int, of: int, told: str) -> str:
-    """Return which rows are meant, as they were drawn from so many, or are all of them."""
-    return told if n == of else f"rows drawn from the {of:,} {told.removeprefix('rows ')}"
+    """Return `told`, or how many rows the n were drawn from."""
+    return told if n == of else f"rows drawn from the {of:,} {told}"
 
 
 def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress: Progress) -> Rows:
-    """Return the rows of --test, or some that were drawn from them."""
+    """Return the rows of --test, or a sample of them."""
     path, what = arguments.test, "rows to test on"
     source = opened(arguments, path)
     _columns.check_test(source, path, columns)
@@ -193,7 +194,7 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
 
 
 def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArray[np.bool_]:
-    """Return which rows are kept back."""
+    """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
         times, place = file.source.column(columns.time), file.source.place
@@ -205,7 +206,7 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
 
 
 def _asked(arguments: argparse.Namespace) -> dict[str, float]:
-    """Return what is asked of a cut-off."""
+    """Return the options of a cut-off."""
     asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of")}
     return {name: value for name, value in asked.items() if value is not None}
 
@@ -214,7 +215,7 @@ def _asked(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _Found:
-    """Learn from the rows that are not kept back, and measure the list by the others."""
+    """Learn from the training rows, and measure the list on the held-out rows."""
     how = _how(arguments, job)
     few = printing.TOP if arguments.top is None else arguments.top
     if not job.is_tested:
@@ -233,7 +234,7 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
 
 
 def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
-    """Learn from all rows, and measure the list by them, as there are no others."""
+    """Learn from all rows, and measure the list on the same rows."""
     learned = learn(*job.sides(), **how, progress=progress)
     progress("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
@@ -246,7 +247,7 @@ def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
 
 
 def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
-    """Return what the options say of learning."""
+    """Return the options of learning."""
     more: dict[str, Any] = {} if job.drawn is None else {"whole": job.drawn.whole}
     how = {name: getattr(arguments, name) for name in ("p", "l1", "l2", "penalty", "max_columns")}
     how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t, **more}
@@ -258,7 +259,7 @@ def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
 
 
 def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) -> _default.Kind:
-    """Return what makes weak rankers of numbers."""
+    """Return the maker of weak rankers for columns of numbers."""
     if name != "thresholds":
         return _default.Kind(partial(getattr(rankers, name), monotone=signs), "l2")
     n_cuts = _default.N_CUTS if t_max is None else CUTS_OF_ROUNDS
@@ -272,60 +273,77 @@ def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) 
 def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
-    printing.notes([*_how_read(job), *job.file.source.notes, *(job.test.source.notes if job.test is not None else [])])
-    beside = [(str(columns.label), "the label")]
+    of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
+    printing.notes([_parts(arguments, job), *_how_read(job), *of_files])
+    beside = [(str(columns.label), "label")]
     if columns.id is not None:
-        beside.append((columns.id, "the id"))
+        beside.append((columns.id, "id"))
     known = {*columns.used, *[name for name, _ in beside]}
     beside += [(name, "not used") for name in columns.header if name not in known]
     n = job.n_trained
-    rows_of = f"The columns, as the {n:,} rows trained on have them:" if n < job.file.all_counts[0] else ""
-    printing.paragraph(printing.plan_lines(learned.H, columns.used, beside, rows_of))
-    said = printing.plan_warnings(learned.H)
-    printing.warn([*said, *[text for text in found.warnings if not (said and text.startswith("from_table "))]])
-    kind = arguments.rankers or learned.kind or "as given"
-    printing.paragraph([*printing.choice_lines(learned.cross_validation, kind), *printing.model_lines(learned)])
-    printing.paragraph(_where(job, found))
-    printing.paragraph(printing.quality_lines(found.quality))
+    rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
+    printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
+    printing.section(*printing.left_out_lines(learned.H))
+    planned = hasattr(learned.H, "plan")  # then the sections above contain what from_table warns of
+    others = [text for text in found.warnings if not (planned and text.startswith("from_table "))]
+    printing.warn([*printing.leak_warnings(learned.H), *others])
+    title, where = _where(job, found)
+    printing.section(title, [*where, *printing.quality_lines(found.quality)])
     if found.cutoff is not None:
         lines = printing.cutoff_lines(found.cutoff)
         if arguments.budget is not None and arguments.of is None:
             rows = f"{found.cutoff.n_pos + found.cutoff.n_neg:,}"
-            lines.append(f"  A list is taken to be as long as the rows tested on, {rows}; --of says otherwise.")
-        printing.paragraph(lines)
-    printing.paragraph(_list(arguments, job, found))
+            lines += printing.sentences(
+                f"A new list is assumed to be as long as the test set, {rows} rows. Use --of ROWS for another length."
+            )
+        printing.section("Cut-off", lines)
+    printing.section(*_list(arguments, job, found))
+    kind = arguments.rankers or learned.kind or "as given"
+    chosen = printing.choice_lines(learned.cross_validation, kind)
+    printing.section("Model", [*printing.model_lines(learned), *chosen])
+
+
+def _parts(arguments: argparse.Namespace, job: _Job) -> str:
+    """Return how the rows were divided into training and test rows."""
+    training = f"{job.n_trained:,} training rows"
+    if job.test is not None:
+        return f"{training}; the test rows are in {path_shown(arguments.test)}"
+    n_held = int(job.held.sum()) if job.drawn is None else job.drawn.n_held
+    if not n_held:
+        return f"{training}; no row is held out for a test"
+    how = "drawn at random" if job.columns.time is None else f"the latest by {shown(job.columns.time, 30)}"
+    return f"{training}, {n_held:,} held-out rows for the test only ({how})"
 
 
 def _how_read(job: _Job) -> list[str]:
-    """Return how many rows are at hand, if the file is read batch by batch."""
+    """Return how many rows are in memory, if the file is read in batches."""
     if job.drawn is None or job.reader is None:
         return []
     sides = [int((job.trained & side).sum()) for side in job._y]
-    told = f"{job.reader.batches.told} {'are' if job.reader.is_many else 'is'} read batch by batch"
+    told = f"{job.reader.batches.told} {'are' if job.reader.is_many else 'is'} read in batches"
     if sum(sides) == job.n_trained:
         return [told]
     few = " and ".join([counted(n, name) for n, name in zip(sides, ("positive", "negative"), strict=True)])
-    return [f"{told}; the model is of all rows to train on, and chosen by {few} of them"]
+    return [f"{told}; the model uses all training rows; its settings are chosen on {few}"]
 
 
-def _where(job: _Job, found: _Found) -> list[str]:
-    """Return which rows the list is measured on."""
+def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
+    """Return a heading that contains which rows the list is measured on, and a note."""
     n, n_pos = found.quality.n_pos + found.quality.n_neg, found.quality.n_pos
     if found.tested is None:
-        what = f"{n:,} {job.told}" if n < job.n_trained else f"the {n:,} {job.told}"
-        return [f"No rows are kept back. What follows is of {what}; on new rows the list is worse."]
-    lines = [f"Tested on {n:,} {job.told}, {n_pos:,} of them positive. They trained nothing and chose nothing."]
-    if found.is_refitted:
-        lines.append("The model that is kept learned from all rows, after the test. No row is left to test it on.")
-    return lines
+        note = f"No row is held out. These are results on {n:,} {job.told}; on new rows the list is worse."
+        return "Results on training rows", printing.sentences(note)
+    note = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
+    return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", [note] * found.is_refitted
 
 
-def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
-    """Return the end of the list that the push is at, with reasons."""
+def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str, list[str]]:
+    """Return a heading, and the rows at the optimised end of the list with reasons."""
     learned = found.learned
     few = min(printing.TOP if arguments.top is None else arguments.top, found.f.size)
+    title = f"{learned.push.capitalize()} of the list: {counted(few, 'row')} of {found.f.size:,} {job.told}"
     if few == 0:
-        return []
+        return title, []
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
         some = _checks.rows(job.file.table, found.rows[at])
@@ -337,50 +355,47 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     columns = printing.list_columns(
         learned.push, found.f.size, job.measured, shown_rows, f, learned.probability(f), take
     )
-    return [f"The {learned.push} of the list, of {job.told}:", *printing.list_lines(columns, why)]
+    return title, [*printing.list_lines(columns, why), *printing.list_notes(learned.push, job.measured.ids is not None)]
 
 
 def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
-    """Return what to do next: the most useful things, a few."""
+    """Return the most useful next steps, with the commands to type."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
-    lines = []
+    facts: list[str] = []
+    steps: list[tuple[str, list[str], list[str]]] = []
     leaks = [of.name for of in plan if of.separates]
     if leaks:
-        few, one = first(leaks, 3, _checks.shown), len(leaks) == 1
-        lines.append(
-            f"If {few} {'is' if one else 'are'} not known before the label is, leave {'it' if one else 'them'} out: "
-            f"--ignore {typed(','.join(leaks[:3]))}"
-        )
+        steps.append((f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])], []))
     if found.tested is None:
-        lines.append("To see what it is worth on new rows, keep some back (--holdout 0.2), or give others (--test).")
+        steps.append(("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"]))
     elif min(n.n_pos, n.n_neg) < _FEW:
         fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
-        tested_rows = counted(fewest, f"{kind} row")
-        lines.append(
-            f"Only {tested_rows} {'was' if fewest == 1 else 'were'} tested, and the intervals are wide: more labelled "
-            "rows help."
+        facts += printing.sentences(
+            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
         )
     dates = [of.name for of in plan if of.kind == DATE and of.rankers]
     if found.tested is not None and job.test is None and job.columns.time is None and dates:
-        lines.append(f"To test on the latest rows, as new ones will be: --time {typed(dates[0])}")
+        steps.append(("Test on the latest rows", ["--time", dates[0]], []))
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
-        lines.append(f"To name the rows in lists: --id {typed(ids[0])}")
-    if arguments.save is None:
-        lines.append("To keep the model: --save model.json. To rank new rows by it: pnorm NEW --model model.json")
-    else:
-        named = "" if job.columns.id is None else f" --id {typed(job.columns.id)}"
-        lines.append(f"To rank new rows: pnorm NEW --model {typed(arguments.save)}{named} --out ranked.csv")
+        steps.append(("Show the id of each row", ["--id", ids[0]], []))
     if found.cutoff is None and found.tested is not None and found.learned.push == "top":
-        lines.append("To know where to stop: --budget ROWS, --precision SHARE or --recall SHARE")
-    return ["What next:", *[f"  {line}" for line in lines[:5]]]
+        steps.append(("Choose where to stop", ["--budget", str(found.quality.main)], []))
+    if arguments.save is None:
+        steps.append(("Save the model", ["--save", "model.json"], []))
+    named = [] if job.columns.id is None else ["--id", job.columns.id]
+    model = "model.json" if arguments.save is None else arguments.save
+    rank = f"pnorm NEW_FILE --model {typed(model)} {typed(*named, '--out', 'ranked.csv')}"
+    lines = printing.steps(steps, arguments) if steps else []
+    wide = max([len(what) for what, *_ in steps], default=0)
+    return [*facts, *lines, f"{'Rank new rows':{wide}}  {rank}"]
 
 
 # What is written --------------------------------------------------------------------------------------
 
 
 def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Progress) -> list[str]:
-    """Write the files that are asked for, and return what to say of them."""
+    """Write the files of the options, and return lines on them."""
     kept, lines = found.kept, []
     cut = None if found.is_refitted else found.cutoff
     if arguments.save is not None:
@@ -391,20 +406,20 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
         about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
-        which = "learned from all rows" if found.is_refitted else "that was tested" if found.tested is not None else ""
-        lines.append(f"The model{' ' * bool(which)}{which}: {path_shown(arguments.save)}")
+        which = " (trained on all rows)" if found.is_refitted else ""
+        lines.append(f"model{which}: {path_shown(arguments.save)}")
     if arguments.out is not None:
         progress("writing the scores")
         lines += _write_scores(arguments, job, found)
     if arguments.report is not None:
         progress("writing the report")
         _report(arguments, job, found)
-        lines.append(f"The report: {path_shown(arguments.report)}")
+        lines.append(f"report: {path_shown(arguments.report)}")
     return lines
 
 
 def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
-    """Write the scores of all rows of the file, and return what to say of them."""
+    """Write the scores of all rows of the file, and return lines on them."""
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
     threshold = None if cut is None else cut.score
@@ -412,10 +427,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
         n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
-        lines = [
-            f"Scores of {n:,} rows: {path}",
-            printing.IN_ORDER,
-        ]
+        lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
     else:
         f = kept.score(job.file.table, strict=None)
         columns = scores_file.columns(
@@ -427,14 +439,14 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
             reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines = [f"Scores of {f.size:,} rows, best first: {path}"]
+        lines = [f"scores of {f.size:,} rows, best first: {path}"]
     if has_held:
-        lines.append("  Rows trained on are among them, with held_out = 0: the model has seen their labels.")
+        lines[-1] += " (rows with held_out = 0 are training rows)"
     return lines
 
 
 def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
-    """Write the page on the list that was measured."""
+    """Write the report on the list that was measured."""
     learned, measured, test = found.learned, job.measured, found.tested
     training = None if test is None else test.training
     if test is not None:
@@ -449,8 +461,8 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         training = _checks.rows(job.file.table, like_all), job.file.y[like_all]
         if like_all.size < job.n_trained:
             notes.append(
-                f"The model learned from {job.n_trained:,} rows, {job.drawn.n_trained[0]:,} of them positive. What "
-                f"this page says of training rows is of {like_all.size:,} that were drawn from them."
+                f"The model learned from {job.n_trained:,} rows, {job.drawn.n_trained[0]:,} of them positive. The "
+                f"figures for training rows on this page are from a sample of {like_all.size:,} of them."
             )
     pnorm.report_html(
         arguments.report,
@@ -480,7 +492,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
 
 
 def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:
-    """Return what a model file says of where the model comes from."""
+    """Return the metadata of the model file: data, settings and test results."""
     kept = found.kept
     about: dict[str, Any] = {
         "file": printing.base_name(arguments.file),

@@ -1,4 +1,4 @@
-"""How files of rows are opened: read into memory if they fit, and batch by batch otherwise."""
+"""Opening files of rows: in memory if they fit, and in batches otherwise."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pnorm._tables.open import START, is_arrow, suffix_of
 from pnorm._tables.packed import packed
 
 SHARE = 0.25
-"""The share of the free memory that a table may take: what is learned takes some copies of it."""
+"""The share of the free memory that a table may take; learning needs some copies of it."""
 
 _OF_TEXT, _OF_PACKED = 3, 15
 """Bytes of memory for each byte of a file of text, and of one that is compressed."""
 
 _UNKNOWN = 8e9
-"""Bytes of free memory, where the system does not say."""
+"""Assumed bytes of free memory if the system does not report them."""
 
 
 def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
-    """Open the rows that the options say: in memory, or batch by batch where they would take too much of it."""
+    """Open the rows of the options: in memory, or in batches if they would take too much of it."""
     paths = _paths(arguments, path)
     if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= _limit(arguments):
         return whole(arguments, path)
@@ -31,7 +31,7 @@ def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
 
 
 def whole(arguments: argparse.Namespace, path: str) -> Source:
-    """Read the rows that the options say into memory."""
+    """Read the rows of the options into memory."""
     return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet)
 
 

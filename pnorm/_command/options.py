@@ -1,4 +1,4 @@
-"""What may be typed after ``pnorm``, and what of it goes together."""
+"""The options of the command, and the checks that they can be combined."""
 
 from __future__ import annotations
 
@@ -14,187 +14,171 @@ from pnorm._checks.text import counted
 from pnorm._command.terminal import CommandError, Parser
 
 _DESCRIPTION = """\
-Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it at work on
-simulated insurance claims; with one, learn from its labelled rows, test on rows kept back, and
-print what the list is worth, its first rows with their reasons, and what to do next."""
+Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,
+holds out a fifth of the rows as a test, learns from the others, and prints how good the list is
+on the test rows, the first rows of the list with reasons, and what to do next.
+With --model it ranks new rows with a saved model. Without FILE it runs a demonstration."""
 
 _EPILOG = """\
 examples:
-  pnorm                                          a demonstration on simulated claims
-  pnorm leads.csv --label bought                 learn, test on a fifth, and print the list
-  pnorm leads.csv --label stage --positive won --id lead --ignore closed_on,agent
-  pnorm leads.csv --label bought --save model.json --report report.html --out scores.csv
-  pnorm day.csv --label fraud --time booked --budget 200 --of 10000
-  pnorm transactions/ --label fraud              all files of a folder
-  pnorm new.parquet --model model.json --id lead --out scores.csv
-  pnorm reproduce --help                         the experiments of the papers, over many splits
+  learn, test and print the list
+    pnorm leads.csv --label bought
+  the same; save the model, an HTML report and the scores of all rows
+    pnorm leads.csv --label bought --save model.json --report report.html --out scores.csv
+  rank new rows with the saved model; rows are named by the column lead
+    pnorm new.csv --model model.json --id lead --out ranked.csv
+  a label with other words, and columns to leave out
+    pnorm leads.csv --label stage --positive won --id lead --ignore closed_on,agent
+  test on the latest rows; 200 of every 10,000 rows can be looked at
+    pnorm day.csv --label fraud --time booked --budget 200 --of 10000
+  all files of a folder
+    pnorm transactions/ --label fraud
+  the experiments of the papers, over many splits
+    pnorm reproduce --help
 
-A FILE is CSV with any usual delimiter, compressed or not, Parquet, Feather, Arrow, or a workbook,
-or a folder of such files, workbooks aside, with the same columns; several files may follow each
-other, and a pattern stands in quotes where the shell is not to expand it.
-Every other column is used as what it looks like: numbers, categories, truth values, dates. Ids
-and free text are left out, and what was done with each column is printed. Where no column has
-the name that an option gives, a number counts columns from 1. Rows are numbered from 0.
+files:
+  FILE is CSV with any usual delimiter, Parquet, Feather, Arrow or an Excel workbook, compressed or
+  not. It may be a folder, several files, or a quoted pattern ('sales/*.csv'), workbooks excepted;
+  the columns must be the same in all of them.
 
-A list is measured on the rows that were kept back: those rows neither trained it nor chose
-anything. Cells of --out that begin with =, +, -, @, a tab or a carriage return and are no numbers
-get an apostrophe in front, so that no spreadsheet program runs them.
+columns:
+  Each column is used according to its content: numbers, categories, booleans, dates. Ids and free
+  text are left out. The output lists how each column was used. --kind changes it: the kinds are
+  number, category, boolean, date, time, duration, 'decimal comma', 'day first', ..., or the levels
+  in rising order, as in size=S,M,L. A column can be given by its name or by its number, from 1.
+  Rows are numbered from 0.
+
+model:
+  By default p (1 or 4), the weak rankers and the penalty are chosen by cross-validation on the
+  training rows. With -t nothing is chosen, and p is 4 unless -p is given. --rankers takes all
+  columns as numbers: as they are (columns), scaled to [0, 1] (normalized), or cut (thresholds).
+  --penalty shapes penalises the shape given to a column, so that columns with few and with many
+  cuts cost the same. --linear goes with cuts only.
+
+test:
+  The held-out rows are used only to measure the list and to choose the cut-off of --budget,
+  --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
+  number of rows to take from FILE.
+
+spreadsheets:
+  In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an
+  apostrophe in front, so that spreadsheet programs do not run it as a formula. Numbers are kept.
 """
 
 MINIMUM = ("linear", "l1", "l2", "penalty", "max_columns")
 """Options of a penalised minimum."""
 
 CUTOFF = ("precision", "recall", "budget")
-"""Options that ask for a cut-off."""
+"""Options that choose a cut-off."""
 
 _TRAINING = (
     *("p", "t", "rankers", "kind", "monotone", *MINIMUM, "push", "save", "test", "time", "holdout", "refit", "only"),
     *("precision", "recall", "of", "seed"),
 )
-"""Options that say how to learn, and mean nothing where a model ranks."""
+"""Options of learning. With --model they are an error."""
 
 RANKERS = ("columns", "normalized", "thresholds")
-"""Weak rankers of tables of numbers."""
+"""Weak rankers for tables of numbers."""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
         prog="pnorm",
-        usage="pnorm FILE --label COLUMN [options]\n       pnorm FILE --model MODEL [options]\n"
-        "       pnorm [-p P] [-t ROUNDS] [--seed N]\n       pnorm reproduce [options]",
+        usage="pnorm FILE --label COLUMN [options]    learn from labelled rows\n"
+        "       pnorm FILE --model MODEL [options]     rank new rows\n"
+        "       pnorm [-p P] [-t ROUNDS] [--seed N]    run the demonstration\n"
+        "       pnorm reproduce [options]              repeat the experiments of the papers",
         description=_DESCRIPTION,
         epilog=_EPILOG,
+        add_help=False,
     )
-    made.add_argument(
-        "paths",
-        nargs="*",
-        metavar="FILE",
-        help="the rows: a file, a folder, or several files; - reads the standard input",
-    )
-    made.add_argument("--version", action="version", version=f"pnorm {pnorm.__version__}")
+    add = made.add_argument_group("data").add_argument
+    add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
+    add("--label", metavar="COLUMN", help="column of labels (required without --model)")
+    add("--positive", metavar="VALUE", help="label of positive rows (default: 1, yes, true, ...)")
+    add("--id", metavar="COLUMN", help="column of row names, for lists; not learned from")
+    add("--ignore", metavar="A,B", action="append", help="columns to leave out; repeatable")
+    add("--only", metavar="A,B", action="append", help="use only these columns; repeatable")
+    add("--kind", metavar="COLUMN=KIND", action="append", help="kind of a column; repeatable; see columns below")
+    add("--names", metavar="A,B,C", help="column names, for a file without a header line")
+    add("--sheet", metavar="NAME", help="sheet of a workbook (default: the first)")
+    add("--memory", type=float, metavar="GB", help="read larger tables in batches (default: 1/4 of free)")
 
-    add = made.add_argument_group("columns").add_argument
-    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed, except with --model)")
-    add(
-        "--positive",
-        metavar="VALUE",
-        help="the label of positive rows, all others are negative "
-        "(default: 1, yes, true or positive, where the only other label is its opposite)",
-    )
-    add("--id", metavar="COLUMN", help="the column that names the rows in lists; it is not learned from")
-    add("--ignore", metavar="A,B", action="append", help="leave columns out; may be repeated")
-    add("--only", metavar="A,B", action="append", help="learn from these columns alone; may be repeated")
-    add(
-        "--kind",
-        metavar="COLUMN=KIND",
-        action="append",
-        help="what a column is, if it is not what it seems: number, category, boolean, date, time, duration, 'decimal "
-        "comma', 'day first', ..., or its levels from the lowest on, as in size=S,M,L; may be repeated",
-    )
-    add("--names", metavar="A,B,C", help="the names of all columns, of a file without a header line")
-    add("--sheet", metavar="NAME", help="the sheet of a workbook (default: the first)")
-    add(
-        "--memory",
-        type=float,
-        metavar="GB",
-        help="read batch by batch what takes more memory than this (default: a quarter of what is free)",
-    )
-
-    add = made.add_argument_group("rows kept back for the test").add_argument
-    add("--holdout", type=float, metavar="SHARE", help="so many of the rows, drawn at random (default: 0.2; 0: none)")
-    add("--time", metavar="COLUMN", help="the latest rows by this column, in place of drawn ones")
-    add("--test", metavar="FILE", help="the labelled rows of another file; all of FILE is trained on")
-    add("--seed", type=int, metavar="N", help="seed of everything that is drawn (default: 0)")
-
-    add = made.add_argument_group("how deep to go down the list").add_argument
-    add("--budget", type=float, metavar="ROWS", help="take so many rows, of each --of rows; with --model, of FILE")
-    add("--of", type=float, metavar="ROWS", help="with --budget: rows of a list (default: those kept back)")
-    add("--precision", type=float, metavar="SHARE", help="take rows of which this share or more are positive")
-    add("--recall", type=float, metavar="SHARE", help="take this share of the positive rows or more")
-
-    add = made.add_argument_group("results").add_argument
-    add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
-    add("--report", metavar="FILE", help="write a page of HTML for those who decide")
-    add(
-        "--out",
-        metavar="FILE",
-        help="write all rows, best first, with score, probability, rank, and reasons: CSV, or Parquet by the name",
-    )
-    add("--save", metavar="MODEL", help="write what was learned and tested to a file of JSON")
-    add("--refit", action="store_const", const=True, help="save a model of all rows; it has no test, and no cut-off")
-    add("--model", metavar="MODEL", help="do not learn: rank the rows by such a file")
-    add("--progress", action="store_const", const=True, help="say what is being done, also where no terminal reads it")
-
-    add = made.add_argument_group("for experts").add_argument
-    add("-p", type=float, metavar="P", help="how hard to push, 1 or more (default with FILE: chosen, or 4 with -t)")
-    add(
-        "--push",
-        choices=_checks.PUSHES,
-        help="which end of the list is to be right, and to be printed (default: top)",
-    )
-    add(
-        "--rankers",
-        choices=RANKERS,
-        help="weak rankers of numbers only: the columns as they are, scaled to [0, 1], or whether they exceed a cut "
-        "(default: made for each column as what it is)",
-    )
-    add(
-        "--monotone",
-        metavar="COLUMN=SIGN",
-        action="append",
-        help="let no score fall as a column rises (income=+), or none rise (age=-); may be repeated",
-    )
+    add = made.add_argument_group("model").add_argument
+    add("--model", metavar="MODEL", help="rank with this saved model; nothing is learned")
+    add("-p", type=float, metavar="P", help="power p of the push, at least 1 (default: chosen)")
+    add("-t", type=int, metavar="ROUNDS", help="boost for so many rounds (default: minimise instead)")
+    add("--push", choices=_checks.PUSHES, metavar="END", help="optimise the top or the bottom (default: top)")
+    add("--rankers", choices=RANKERS, metavar="RANKERS", help="columns, normalized, thresholds (default: by kind)")
     add("--linear", action="store_const", const=True, help="add a straight line to the cuts of each column")
-    add("--max-columns", type=int, metavar="N", help="use N columns at most")
-    add("--l1", type=float, metavar="WEIGHT", help="penalty: this times the sum of the |coefficients|")
-    add("--l2", type=float, metavar="WEIGHT", help="penalty: half of this times the sum of their squares")
+    add("--monotone", metavar="COLUMN=SIGN", action="append", help="income=+ or age=-: one direction only; repeatable")
+    add("--max-columns", type=int, metavar="N", help="use at most N columns (default: no limit)")
+    add("--l1", type=float, metavar="WEIGHT", help="weight of sum |coefficient| (default: chosen)")
+    add("--l2", type=float, metavar="WEIGHT", help="weight of sum coefficient^2 / 2 (default: chosen)")
     add(
         "--penalty",
         choices=("coefficients", "shapes"),
-        help="what penalties are of: the coefficients as they are, or the shapes that they give to columns, so that "
-        "a column of few cuts and one of many pay alike (default)",
+        metavar="ON",
+        help="penalise coefficients or shapes (default: shapes)",
     )
-    add(
-        "-t",
-        type=int,
-        metavar="ROUNDS",
-        help="boost for so many rounds, and choose nothing (default without FILE: 200; with FILE: the minimum, chosen)",
-    )
+    add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
+
+    add = made.add_argument_group("test").add_argument
+    add("--holdout", type=float, metavar="SHARE", help="share of rows held out (default: 0.2; 0: no test)")
+    add("--time", metavar="COLUMN", help="hold out the latest rows by this column instead")
+    add("--test", metavar="FILE", help="test on the labelled rows of this file instead")
+    add("--budget", type=float, metavar="ROWS", help="cut-off: take this many rows of a list")
+    add("--of", type=float, metavar="ROWS", help="rows of a list, for --budget (default: held-out)")
+    add("--precision", type=float, metavar="SHARE", help="cut-off: this share of the rows taken is positive")
+    add("--recall", type=float, metavar="SHARE", help="cut-off: take this share of the positive rows")
+
+    add = made.add_argument_group("output").add_argument
+    add("--top", type=int, metavar="N", help="number of rows of the list to print (default: 10)")
+    add("--save", metavar="MODEL", help="save the tested model, for --model (JSON)")
+    add("--refit", action="store_const", const=True, help="save a model of all rows instead, without cut-off")
+    add("--out", metavar="FILE", help="write the scores of all rows (CSV or .parquet)")
+    add("--report", metavar="FILE", help="write a report for readers of the result (HTML)")
+    add("--progress", action="store_const", const=True, help="print progress also without a terminal")
+    add("--version", action="version", version=f"pnorm {pnorm.__version__}", help="print the version and exit")
+    add("-h", "--help", action="help", help="print this help and exit")
     return made
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
-    """Return the options that are typed; `file` is what the rows are called."""
+    """Return the options that were typed; `file` is the name of the rows in messages."""
     arguments = parser().parse_args(words)
     paths = arguments.paths
     more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     arguments.file = f"{paths[0]}{more}" if paths else None
-    arguments.typed = shlex.join(["pnorm", *words])
+    arguments.typed, arguments.words = shlex.join(["pnorm", *words]), list(words)
     return arguments
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse options that contradict each other or are out of range, before any work."""
-    given = {name for name, value in vars(arguments).items() if value is not None and name != "typed"}
+    """Raise CommandError for options that contradict each other or are out of range."""
+    given = {name for name, value in vars(arguments).items() if value is not None and name not in ("typed", "words")}
     if arguments.file is None:
         for option in vars(arguments):
             if option in given - {"file", "paths", "p", "t", "seed"}:
-                raise CommandError(f"{dashed(option)} needs a FILE to work on; see --help")
+                raise CommandError(f"{dashed(option)} needs a FILE. Try: pnorm FILE --label COLUMN; or pnorm --help")
     elif arguments.model is not None:
         for option in _TRAINING:
             if option in given:
-                raise CommandError(f"{dashed(option)} is for training, and --model ranks by what was learned before")
+                raise CommandError(
+                    f"{dashed(option)} is an option of learning, and --model does not learn. Leave one of them out"
+                )
         if arguments.budget is not None and not (arguments.budget >= 1 and float(arguments.budget).is_integer()):
             raise CommandError(
-                f"with --model, --budget must be a whole number of rows of FILE, 1 or more; got {arguments.budget:g}"
+                f"with --model, --budget must be a whole number of rows, 1 or more; got {arguments.budget:g}"
             )
         for option in ("positive", "report"):
             if option in given and arguments.label is None:
-                raise CommandError(f"{dashed(option)} needs --label COLUMN")
+                raise CommandError(f"{dashed(option)} needs the labels of the rows. Add --label COLUMN")
     elif arguments.label is None:
         raise CommandError(
-            "--label COLUMN is needed with a FILE: which column says which rows are positive? (--model needs none)"
+            "--label is missing. Add --label COLUMN, the column that marks the positive rows; or rank with a saved "
+            "model: --model MODEL"
         )
     _check_ranges(arguments)
     _check_test(arguments, given)
@@ -222,32 +206,32 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
 
 
 def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:
-    """Refuse what contradicts itself about the test, and what it chooses."""
+    """Raise CommandError for options of the test that contradict each other."""
     if arguments.test is not None:
         for option in ("time", "holdout"):
             if option in given:
                 raise CommandError(
-                    f"{dashed(option)} keeps rows of FILE back, and --test has other rows; leave one out"
+                    f"{dashed(option)} holds out rows of FILE, and --test names another file. Leave one of them out"
                 )
     if arguments.time is not None and arguments.holdout == 0:
-        raise CommandError("--time keeps the latest rows back, and --holdout 0 none; leave one out")
+        raise CommandError("--time holds out the latest rows, and --holdout 0 holds out none. Leave one of them out")
     asked = [option for option in CUTOFF if option in given]
     if len(asked) > 1:
-        raise CommandError(f"--{asked[0]} and --{asked[1]} both ask for a cut-off; leave one out")
+        raise CommandError(f"--{asked[0]} and --{asked[1]} both choose a cut-off. Leave one of them out")
     if asked and arguments.holdout == 0:
-        raise CommandError(f"--{asked[0]} needs rows kept back, on which the cut-off is chosen; leave --holdout 0 out")
+        raise CommandError(f"--{asked[0]} needs held-out rows to choose the cut-off. Leave --holdout 0 out")
     if arguments.of is not None and arguments.budget is None:
-        raise CommandError("--of goes with --budget: a budget of how many rows, of how many?")
+        raise CommandError("--of is the length of the list for --budget. Add --budget ROWS")
     if asked and arguments.push == "bottom":
-        raise CommandError(f"--{asked[0]} is for the top of the list, and --push bottom looks at the other end")
+        raise CommandError(f"--{asked[0]} takes rows from the top; it cannot be combined with --push bottom")
     if arguments.refit and (arguments.test is not None or arguments.holdout == 0):
-        raise CommandError("--refit adds the rows kept back, and there are none: all rows of FILE are trained on")
+        raise CommandError("--refit trains on the held-out rows as well, and none are held out here. Leave it out")
     if arguments.refit and arguments.save is None and arguments.out is None:
-        raise CommandError("--refit makes the model that --save or --out uses; give one of them")
+        raise CommandError("--refit needs --save or --out, which use the model of all rows. Add one of them")
 
 
 def _check_minimum(arguments: argparse.Namespace) -> None:
-    """Refuse what does not go with a minimum, or with the weak rankers."""
+    """Raise CommandError for options that do not go with a minimum, or with the weak rankers."""
     for option in ("l1", "l2"):
         value = getattr(arguments, option)
         if value is not None and not 0 <= value < math.inf:
@@ -255,12 +239,12 @@ def _check_minimum(arguments: argparse.Namespace) -> None:
     if arguments.max_columns is not None and arguments.max_columns < 1:
         raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
     if arguments.linear and arguments.rankers not in (None, "thresholds"):
-        raise CommandError("--linear is for --rankers thresholds, or none of them")
+        raise CommandError(f"--linear cannot be combined with --rankers {arguments.rankers}. Leave one of them out")
     if arguments.kind and arguments.rankers is not None:
-        raise CommandError("--kind says what columns are, and --rankers takes all for numbers; leave one out")
+        raise CommandError("--kind sets the kind of a column; --rankers takes all as numbers. Leave one of them out")
     minimum = [option for option in MINIMUM if getattr(arguments, option) is not None]
     if minimum and arguments.t is not None:
-        raise CommandError(f"-t counts rounds, and {dashed(minimum[0])} asks for the minimum; leave one out")
+        raise CommandError(f"-t trains in rounds, and {dashed(minimum[0])} is for the minimum. Leave one of them out")
 
 
 def dashed(option: str) -> str:
@@ -269,7 +253,7 @@ def dashed(option: str) -> str:
 
 
 def pairs(option: str, given: Collection[str], example: str) -> list[tuple[str, str]]:
-    """Return the columns and values of options such as ``income=+``; the last = divides them."""
+    """Return the columns and values of options such as ``income=+``, split at the last =."""
     found: list[tuple[str, str]] = []
     for text in given:
         column, equals, value = text.rpartition("=")
@@ -287,7 +271,7 @@ def signs(given: Collection[str]) -> list[tuple[str, int]]:
         if sign not in known:
             raise CommandError(f"--monotone needs {example}; got {_checks.shown(f'{column}={sign}')}")
         if of_columns.setdefault(column, known[sign]) != known[sign]:
-            raise CommandError(f"--monotone gives both signs to {_checks.shown(column)}")
+            raise CommandError(f"--monotone gives both signs to {_checks.shown(column)}. Use one of them")
     return list(of_columns.items())
 
 
@@ -296,7 +280,7 @@ def kinds(given: Collection[str]) -> list[tuple[str, Any]]:
     found: dict[str, Any] = {}
     for column, kind in pairs("--kind", given, "a column and a kind, as in zip=category or size=S,M,L"):
         if column in found:
-            raise CommandError(f"--kind gives two kinds to {_checks.shown(column)}")
+            raise CommandError(f"--kind gives two kinds to {_checks.shown(column)}. Use one of them")
         levels = [level.strip() for level in kind.split(",")]
         found[column] = levels if len(levels) > 1 else kind.strip().replace("-", " ")
     return list(found.items())

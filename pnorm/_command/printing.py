@@ -1,9 +1,12 @@
-"""What the command prints: lines for a person who wants to decide, the outcome first and details after it."""
+"""The lines that the command prints."""
 
 from __future__ import annotations
 
+import argparse
 import os
+import shlex
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm._checks import Vector
+from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import one_line, path_shown
+from pnorm._command.terminal import one_line, path_shown, typed
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -23,19 +26,16 @@ from pnorm.rankers import Rankers
 from pnorm.rankers._table import AS_ASKED, Table
 
 TOP = 10
-"""Rows of the list that are printed, if nobody says how many."""
+"""Rows of the list that are printed by default."""
 
-IN_ORDER = "  They are in the order of the rows, without reasons, as these are read batch by batch."
-"""What is said of scores of rows that are not in memory."""
+IN_ORDER = "  They are in the order of the rows and have no reasons, because the rows are read in batches."
+"""A note on scores of rows that are not in memory."""
 
 _COLUMNS = 30
-"""Columns of the file that are listed."""
+"""Columns of the file that are listed, at most."""
 
 _WIDE = 120
-"""Characters of a line, where no terminal says how wide it is."""
-
-_KINDS = {"number": "numbers", "boolean": "truth values", "category": "categories", "ordered": "ordered categories",
-          "date": "dates", "time": "times of day", "duration": "durations", "left out": "left out"}  # fmt: skip
+"""Characters of a line if the output is not a terminal."""
 
 
 def paragraph(lines: Iterable[str]) -> None:
@@ -46,14 +46,34 @@ def paragraph(lines: Iterable[str]) -> None:
         print("\n".join(found))
 
 
+def section(title: str, lines: Iterable[str]) -> None:
+    """Print a heading, in bold on a terminal, and lines below it, indented, if there are any."""
+    found = list(lines)
+    if found:
+        bold = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        paragraph([f"\033[1m{title}\033[0m" if bold else title, *[f"  {line}".rstrip() for line in found]])
+
+
+def sentences(text: str, indent: int = 0) -> list[str]:
+    """Return text as lines that fit below a heading; lines after the first one get `indent` blanks in front."""
+    return textwrap.wrap(
+        text, _width() - 2, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def warn(messages: Iterable[str]) -> None:
-    """Print warnings, each on a line and once, with the number of times."""
+    """Print warnings, each once, with the number of times."""
+    found: list[str] = []
     for message, times in Counter(messages).items():
-        print(f"warning: {one_line(message)}" + (f" ({times} times)" if times > 1 else ""))
+        text = f"warning: {one_line(message)}" + (f" ({times} times)" if times > 1 else "")
+        found += textwrap.wrap(
+            text, _width(), subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False
+        )
+    paragraph(found)
 
 
 def labelled(path: str, rows: Rows, label: str) -> str:
-    """Return what a file is, with its rows and labels."""
+    """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
     return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
 
@@ -64,41 +84,61 @@ def base_name(path: str) -> str:
 
 
 def positive(rows: Rows, label: str) -> str:
-    """Return which rows are positive, such as ``bought = yes``."""
+    """Return the rule for positive rows, such as ``bought = yes``."""
     return f"{shown(label)} = {shown(' or '.join(rows.positive))}"
 
 
 def notes(texts: Iterable[str]) -> None:
-    """Print what was assumed to read the files."""
+    """Print assumptions about the format of the files."""
     for text in dict.fromkeys(texts):
         print(f"  {one_line(text)}")
 
 
-def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]], rows_of: str = "") -> list[str]:
-    """Return what became of each column, those that are not learned from at the end; `rows_of` which rows tell it."""
+def steps(of: Sequence[tuple[str, Sequence[str], Sequence[str]]], arguments: argparse.Namespace) -> list[str]:
+    """Return what can be done next, each with the command as it was typed and more options, without some others.
+
+    Of a command that does not fit on the line the beginning is printed.
+    """
+    wide = max([len(what) for what, *_ in of])
+    return [f"{what:{wide}}  {_with(arguments, more, without, _width() - wide - 4)}" for what, more, without in of]
+
+
+def _with(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str], room: int) -> str:
+    words = list(arguments.words)
+    for option in without:
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    for line in (shlex.join(["pnorm", *words]), f"{shlex.join(['pnorm', *arguments.paths[:1]])} ..."):
+        if line.isprintable() and len(line) + len(shlex.join(more)) < room:
+            return f"{line} {typed(*more)}"
+    return f"pnorm ... {typed(*more)}"
+
+
+def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a table of the columns that are learned from, with the columns `beside` at the end."""
     plan = getattr(H, "plan", None)
     if plan is None:
-        rows = [[shown(name, 30), "numbers", "", "", ""] for name in used]
+        rows = [[shown(name, 30), NUMBER, "", "", ""] for name in used]
     else:
         rows = [
             [
                 shown(of.name, 30),
-                _KINDS.get(of.kind, of.kind),
+                of.kind,
                 f"{of.values:,}",
                 f"{of.missing:,}" if of.missing else "",
                 shown(of.note, 100),
             ]
             for of in plan
+            if of.rankers
         ]
     rows += [[shown(name, 30), what, "", "", ""] for name, what in beside]
     few = rows[: _COLUMNS if len(rows) > _COLUMNS + 1 else len(rows)]
-    table = [["column", "is", "values", "missing", "note"], *few]
+    table = [["column", "kind", "values", "missing", "note"], *few]
     kept = [k for k in range(5) if k < 3 or any(row[k] for row in few)]
     lines = aligned(
         [[row[k] for k in kept] for row in table], [at for at, k in enumerate(kept) if k in (0, 1, 4)]
     ).splitlines()
-    if plan is not None and rows_of:
-        lines.insert(0, rows_of)
     if len(rows) > len(few):
         kinds = Counter(row[1] for row in rows[len(few) :])
         told = ", ".join([f"{count:,} {kind}" for kind, count in kinds.most_common()])
@@ -106,28 +146,34 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
     return lines
 
 
-def plan_warnings(H: Rankers) -> list[str]:
-    """Return what is to be known of the columns: those left out, and those that may be known after the label only."""
-    plan = getattr(H, "plan", ())
-    out = [of for of in plan if of.rankers == 0 and of.note != AS_ASKED]
-    left = [f"{shown(of.name, 40)} ({of.note})" for of in out]
-    leaks = [shown(of.name, 40) for of in plan if of.separates]
-    found = []
-    if left:
-        of_levels = any(of.values > 1 for of in out)  # of one value, or none that can be read, no kind makes use
-        hint = ". --kind COLUMN=category uses one anyway" if of_levels else ""
-        found.append(f"left out: {first(left, 8, str)}{hint}")
-    if leaks:
-        one = len(leaks) == 1
-        found.append(
-            f"{first(leaks, 8, str)} alone {'separates' if one else 'separate'} the positive rows from the others, "
-            f"nearly: {'was it' if one else 'were they'} known before the label was?"
-        )
-    return found
+def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
+    """Return a heading that contains how to use a column anyway, and which columns were left out and why."""
+    out = [of for of in getattr(H, "plan", ()) if of.rankers == 0]
+    if not out:
+        return "", []
+    few = out[: _COLUMNS if len(out) > _COLUMNS + 1 else len(out)]
+    lines = aligned([[shown(of.name, 30), shown(of.note, 100)] for of in few], (0, 1)).splitlines()
+    if len(out) > len(few):
+        lines.append(f"and {len(out) - len(few):,} more")
+    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED]  # no kind has a use for one value
+    hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
+    return f"Columns left out{hint}", lines
+
+
+def leak_warnings(H: Rankers) -> list[str]:
+    """Return a warning of columns that may be known only after the label is."""
+    leaks = [shown(of.name, 40) for of in getattr(H, "plan", ()) if of.separates]
+    if not leaks:
+        return []
+    one = len(leaks) == 1
+    return [
+        f"{first(leaks, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
+        f"{'Is it' if one else 'Are they'} known before the label?"
+    ]
 
 
 def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
-    """Return what the rule of the choice takes of each kind of weak rankers, the chosen one with a star."""
+    """Return the choice for each kind of weak rankers, with a star at the one that was taken, and the rule."""
     if found is None:
         return []
     places = found._of_kinds()
@@ -143,19 +189,20 @@ def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
     head = ["  weak rankers", "p", "penalty", "partial AUC", "average precision"]
     folds, top = found.scores.shape[1], found._top_place
     largest = f"{found.mean[top]:.4f} ± {found.standard_error[top]:.4f}"
+    rule = f"Rule: within one standard error of the largest partial AUC ({largest}), the largest average precision."
     return [
-        f"Chosen (*) by {folds} folds of the rows trained on. Of what is within one standard error of the largest",
-        f"partial AUC ({largest}) it has the largest average precision. Each kind is shown at what this rule takes:",
+        f"Chosen (*) by {folds}-fold cross-validation on the training rows:",
         *aligned([head, *rows], (0, 2)).splitlines(),
+        *sentences(rule),
     ]
 
 
 def model_lines(learned: Learned) -> list[str]:
-    """Return what was minimised or trained, and how that ended."""
+    """Return the settings of the model, its size, and how training ended."""
     trace, parts = learned.trace, [f"p = {learned.p:g}{at_end(learned.push)}"]
     if learned.penalty:
         penalties = [f"{name} = {x:.3g}" for name, x in (("l1", learned.l1), ("l2", learned.l2)) if x]
-        parts.append(f"{' and '.join(penalties)} on the {learned.penalty}" if penalties else "no penalty")
+        parts.append(f"penalty {' and '.join(penalties)} on the {learned.penalty}" if penalties else "no penalty")
     if learned.max_columns is not None:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
@@ -164,13 +211,13 @@ def model_lines(learned: Learned) -> list[str]:
     columns = np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
-        f"The model: {', '.join(parts)}; {size} in use, of {counted(columns, 'column')}.",
-        f"  {trace.status} after {steps}: {one_line(trace.message)}",
+        *sentences(f"{', '.join(parts)}; {size} in use, of {counted(columns, 'column')}"),
+        *sentences(f"{trace.status} after {steps}: {one_line(trace.message)}", 2),
     ]
 
 
 def quality_lines(quality: Quality) -> list[str]:
-    """Return what the list is worth, beside other lists."""
+    """Return measures of the list, beside other lists."""
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]
     rows = []
     for measure in quality.measures:
@@ -183,15 +230,15 @@ def quality_lines(quality: Quality) -> list[str]:
         rows.append([measure.name, own, f"{low_told} to {high_told}", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
     lines, room = aligned(table, (0,)).splitlines(), len(head)
-    while len(lines[0]) > _width() and room > 3:  # a line that a terminal breaks is no row of a table
+    while len(lines[0]) > _width() - 2 and room > 3:  # a wrapped line would not be readable as a row
         room -= 1
         lines = aligned([row[:room] for row in table], (0,)).splitlines()
     wider = [f"(more in a wider terminal: {', '.join(table[0][room:])})"] if room < len(head) else []
     told = []
     if quality.difference is not None:
         sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        told = [f"{sentence} ({interval}).", *[f"  {doubt}"] * bool(doubt)]
-    return [headline(quality), *told, "", *lines, *wider]
+        told = sentences(" ".join([f"{sentence} ({interval}).", *[doubt] * bool(doubt)]))
+    return [*sentences(headline(quality)), *told, "", *lines, *wider]
 
 
 def headline(quality: Quality) -> str:
@@ -203,8 +250,8 @@ def headline(quality: Quality) -> str:
     are = "is" if value == "1" else "are"
     return (
         f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
-        f"({markup.whole(hits.value)} with {100 * quality.confidence:.4g} % confidence); "
-        f"by chance it would be {_counts(hits.chance)}."
+        f"({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}). "
+        f"A random order has {_counts(hits.chance)} on average."
     )
 
 
@@ -217,31 +264,36 @@ def _short(x: float) -> str:
 
 
 def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
-    """Return where to stop, and what that promises, in plain words."""
+    """Return the rows to take and what the cut-off promises."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
     if not found.kept:
-        lines.append(f"Cut-off: none keeps {asked} of {found.target:g} {sure}; more labelled rows may allow it.")
+        lines += sentences(
+            f"No cut-off guarantees {asked} of {found.target:g} {sure}. More labelled rows may allow one."
+        )
     if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
-    begins = "Cut-off" if found.kept else "The nearest"
-    lines.append(f"{begins}: take rows with a score of {found.nearest:.6g} or more, {share} ({deep} kept back).")
+    begins = "Take rows" if found.kept else "The nearest cut-off: take rows"
+    lines += sentences(f"{begins} with a score of {found.nearest:.6g} or more. That is {share} ({deep} held-out rows).")
     if found.asked == "recall":
-        promise = f"{100 * found.promised:.4g} % of the positives or more"
+        promise = f"at least {100 * found.promised:.4g} % of the positives are taken"
     elif found.asked == "precision":
-        promise = f"{100 * found.promised:.4g} % of them or more are positive"
+        promise = f"at least {100 * found.promised:.4g} % of the rows taken are positive"
     else:
-        of = f"{found.rows:,.0f} rows of {found.of:,.0f}"
-        promise = f"{found.promised:,.1f} or more of {of} are positive, on average"
+        of = f"{found.rows:,.0f} rows taken from {found.of:,.0f}"
+        promise = f"at least {found.promised:,.1f} of {of} are positive, on average"
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    lines.append(f"  {promise[:1].upper()}{promise[1:]}, {sure}.")
-    seen = f"  Seen: {precision:.3g} % of them are positive, and {recall:.3g} % of all positives are among them"
+    lines += sentences(f"On new rows like these: {promise}, {sure}.")
+    seen = (
+        f"On the held-out rows: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of all "
+        "positives."
+    )
     if found.one_list is not None and found.hits is not None:
         low, high = found.one_list
-        seen += f"; one list of {found.of:,.0f} rows has {low:,} to {high:,} hits"
-    return [*lines, f"{seen}."]
+        seen += f" One list of {found.of:,.0f} rows has {low:,} to {high:,} hits."
+    return [*lines, *sentences(seen)]
 
 
 def budget_lines(f: Vector, take: Any) -> list[str]:
@@ -251,22 +303,24 @@ def budget_lines(f: Vector, take: Any) -> list[str]:
     if n < f.size and f[take].min() == f[~take].max():
         ties = int(np.count_nonzero(f[~take] == f[take].min()))
         have = "has" if ties == 1 else "have"
-        lines.append(f"  {counted(ties, 'more row')} {have} that score as well; the first of the file are taken.")
+        lines += sentences(
+            f"{counted(ties, 'more row')} {have} this score as well. Ties are taken in the order of the file."
+        )
     return lines
 
 
 def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
     """Return how many rows the cut-off of a model takes, and what it promises."""
     if found.score is None:
-        return [f"The model has no cut-off: none kept a {found.asked} of {found.target:g}."]
+        return [f"The model has no cut-off: none guaranteed a {found.asked} of {found.target:g}."]
     n = int(np.count_nonzero(f >= found.score))
-    lines = [f"Cut-off: {n:,} of {counted(f.size, 'row')} have a score of {found.score:.6g} or more: take these."]
+    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {found.score:.6g} or more."]
     if found.precision is not None:
         _, low, high = (x * n for x in found.precision)
         share, then = 100 * n / f.size, 100 * found.share
-        lines.append(
-            f"  That is {share:.3g} % of the rows, and {then:.3g} % where it was chosen. If new rows are like those, "
-            f"{low:,.0f} to {high:,.0f} of them are positive."
+        lines += sentences(
+            f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
+            f"the new rows are like those, {low:,.0f} to {high:,.0f} of the rows taken are positive."
         )
     return lines
 
@@ -292,20 +346,27 @@ def list_columns(
 def list_lines(
     columns: Mapping[str, Sequence[str]], reasons: Sequence[str] | None, left: Sequence[str] = ("id", "label")
 ) -> list[str]:
-    """Return the rows of a list, with as many of their reasons as a line has room for."""
+    """Return the rows of a list, with as many reasons as fit on the line."""
     table = [list(columns), *[list(row) for row in zip(*columns.values(), strict=True)]]
     flush = [k for k, name in enumerate(columns) if name in left]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [f"  {line:{sum(widths) + 2 * len(widths) - 2}}" for line in aligned(table, flush).splitlines()]
+    lines = [f"{line:{sum(widths) + 2 * len(widths) - 2}}" for line in aligned(table, flush).splitlines()]
     if reasons is None:
         return [line.rstrip() for line in lines]
-    room = max(_width() - len(lines[0]) - 2, 30)
+    room = max(_width() - len(lines[0]) - 4, 30)
     told = ["reasons", *[_fitting(text, room) for text in reasons]]
     return [f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]
 
 
+def list_notes(push: str, has_ids: bool, reference: str = "") -> list[str]:
+    """Return notes on the numbers of the rows and on the numbers in the reasons."""
+    of = reference or ("the average positive training row" if push == "bottom" else "the average negative training row")
+    rows = "Rows are numbered from 0. "
+    return sentences(f"{'' if has_ids else rows}In brackets: the effect of the value on the score, compared with {of}.")
+
+
 def _fitting(text: str, room: int) -> str:
-    """Return as many reasons as there is room for, one at least."""
+    """Return as many reasons as fit, at least one."""
     parts = text.split("; ")
     while len(parts) > 1 and len("; ".join(parts)) > room:
         parts.pop()
@@ -315,7 +376,7 @@ def _fitting(text: str, room: int) -> str:
 def _width() -> int:
     try:
         return max(os.get_terminal_size(sys.stdout.fileno()).columns, 60)
-    except (OSError, ValueError, AttributeError):  # it is no terminal
+    except (OSError, ValueError, AttributeError):  # not a terminal
         return _WIDE
 
 

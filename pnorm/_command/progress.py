@@ -1,4 +1,4 @@
-"""What is being done, for whoever waits: one line on the standard error stream."""
+"""Progress of the command: one line on the standard error stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from pnorm._checks.text import shown
 
 _PATIENCE = 2.0
-"""Seconds in which nothing is said."""
+"""Seconds before the first line."""
 
 _PAUSE = 0.5
 """Seconds between two changes of the line on a terminal."""
@@ -19,9 +19,9 @@ _WIDE = 78
 
 
 class Progress:
-    """A line that says what is being done, rewritten in place on a terminal, and one for each stage elsewhere.
+    """A line with the current stage, rewritten in place on a terminal; elsewhere one line for each stage.
 
-    Nothing is said in the first two seconds, or where nobody reads: the stream is no terminal, and `asked` is false.
+    Nothing is printed in the first two seconds, or if the stream is not a terminal and `asked` is false.
     """
 
     def __init__(self, asked: bool = False) -> None:
@@ -33,7 +33,7 @@ class Progress:
         self._thread = threading.Thread(target=self._tick, daemon=True) if asked or self._terminal else None
 
     def __call__(self, stage: str, done: int = 0, of: int = 0) -> None:
-        """Say what is being done from now on, and how much of it is done. It costs little."""
+        """Set the current stage, and how much of it is done. It costs little."""
         self._stage, self._share = stage, f": {done:,} of {of:,}" if of else ""
 
     def _tick(self) -> None:
@@ -64,7 +64,7 @@ class Progress:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Leave a terminal as if nothing had been said."""
+        """Erase the line on a terminal."""
         with self._lock:
             self._end.set()
             if self._terminal and self._said:

@@ -1,4 +1,4 @@
-"""Rank the rows of a file by a model that was learned before."""
+"""Rank the rows of a file with a saved model."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ class _Ranked:
     """The column of the labels."""
     f: Vector
     take: NDArray[np.bool_] | None
-    """Which rows to take: as many as --budget says, or those that the cut-off of the model takes."""
+    """Which rows to take: those of --budget, or those above the cut-off of the model."""
     drift: pnorm.Drift | None
-    """What has moved since training, if the model knows the rows of training."""
+    """Changes since training, if the model contains a profile of the training rows."""
     y: NDArray[np.bool_]
     """Which rows are positive, if they have labels."""
     first: NDArray[np.intp]
     """The rows of the list that are printed, the first one first."""
     large: Large | None = None
-    """How the rows were read, if that was batch by batch: then `rows` were drawn from them, or are the first."""
+    """The reader, if the rows are read in batches: then `rows` are a sample of them and the first of the list."""
 
     @property
     def at_hand(self) -> NDArray[np.intp]:
-        """Where the first rows are among `rows`."""
+        """The places of the first rows among `rows`."""
         return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
 
     @property
     def typical(self) -> Any:
-        """The rows that others are compared with."""
+        """The rows that reasons are compared with."""
         return self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
 
 
@@ -73,11 +73,11 @@ class Large:
 
     reader: Reader
     drawn: NDArray[np.intp]
-    """Where those of the rows at hand are that were drawn at random."""
+    """Which of the rows in memory were drawn at random."""
 
 
 def file(arguments: argparse.Namespace) -> None:
-    """Rank the rows of a file, and measure the list if they have labels."""
+    """Rank the rows of a file, and measure the list if the rows have labels."""
     path = arguments.file
     seen: list[Seen] = []
     with Progress(bool(arguments.progress)) as progress:
@@ -85,7 +85,7 @@ def file(arguments: argparse.Namespace) -> None:
         model = pnorm.load(arguments.model)
         if arguments.budget is not None and _push(model) == "bottom":
             raise CommandError(
-                "--budget takes rows from the top of the list, and this model was made for the bottom; leave it out"
+                "--budget takes rows from the top of the list, and this model optimises the bottom. Leave --budget out"
             )
         source = opening.opened(arguments, path)
         if isinstance(source, Batches) and not isinstance(model.H, Table):
@@ -100,7 +100,10 @@ def file(arguments: argparse.Namespace) -> None:
     _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, ranked, progress)
-    printing.paragraph(lines)
+    printing.section("Files written", lines)
+    if arguments.out is None:
+        step = ("Write the scores of all rows", ["--out", "ranked.csv"], ())
+        printing.section("Next step", printing.steps([step], arguments))
 
 
 def _of_source(
@@ -111,7 +114,7 @@ def _of_source(
     seen: list[Seen],
     progress: Progress,
 ) -> _Ranked:
-    """Rank rows in memory; add what values are no levels to `seen`."""
+    """Rank rows in memory, and add unknown levels to `seen`."""
     labels = None if columns.label is None else _columns.labels_of(source, columns.label, "rows to measure the list by")
     table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
     table = source.frame(columns.used) if table is None else table
@@ -131,11 +134,11 @@ def _of_batches(
     seen: list[Seen],
     progress: Progress,
 ) -> _Ranked:
-    """Rank rows that are read batch by batch; add what values are no levels to `seen`."""
+    """Rank rows that are read in batches, and add unknown levels to `seen`."""
     if arguments.report is not None:
         raise CommandError(
-            f"--report with --model takes all rows in memory, and {path_shown(arguments.file)} is read batch by batch; "
-            "leave it out, or allow more with --memory"
+            f"--report with --model needs all rows in memory, and {path_shown(arguments.file)} is read in batches. "
+            "Leave --report out, or raise --memory"
         )
     columns = replace(columns, used=_names(arguments, model, columns), time=None)
     known = model.metadata.get("positive") if arguments.positive is None else None
@@ -175,7 +178,7 @@ def _place(batch: Batch, name: str, row: int) -> str | None:
 def _fitting(
     arguments: argparse.Namespace, seen: list[Seen], place: Callable[[str, int], str | None]
 ) -> Iterator[None]:
-    """Say that a model does not fit the rows, where it does not, and keep what values are no levels."""
+    """Raise CommandError if a model does not fit the rows, and keep unknown levels."""
     try:
         with kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen), called_as_in_file(place):
             yield
@@ -185,19 +188,19 @@ def _fitting(
 
 
 def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:
-    """Return what to say of levels that a model does not know, where no sentence on what has moved says it already."""
+    """Return warnings of unknown levels, except those that a sentence on changes already contains."""
     said = []
     for of in seen:
         name = shown(of.name or of.column)
         if of.unknown and not any(sentence.startswith(f"{name} has ") for sentence in moved):
             levels = counted(len(of.found), "level") if len(of.found) < EXAMPLES else "levels"
             said.append(
-                f"{name} has {levels} that the model does not know, in {counted(of.unknown, 'row')}: "
+                f"{name} has {levels} that the training rows do not have, in {counted(of.unknown, 'row')}: "
                 f"{first(of.found, EXAMPLES - 1)}"
             )
         if not of.unknown and not any(sentence.startswith(f"{name} is missing ") for sentence in moved):
             said.append(
-                f"{name} is missing in all {counted(of.missing, 'row')}, and the model knows no missing value there"
+                f"{name} is missing in all {counted(of.missing, 'row')}, and was never missing in the training rows"
             )
     return said
 
@@ -208,8 +211,8 @@ def _names(arguments: argparse.Namespace, model: pnorm.ScoringFunction, columns:
     known = model.H._found
     if known is not None and not any(name in known for name in columns.used):
         raise CommandError(
-            f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}: it reads the columns "
-            f"{first(list(known), 20)}, and the file has {first(columns.header, 20)}"
+            f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}: the model needs the columns "
+            f"{first(list(known), 20)}; the file has {first(columns.header, 20)}"
         )
     return list(columns.used) if known is None else [name for name in columns.used if name in known]
 
@@ -222,7 +225,7 @@ def _rows(
     table: Any,
     labels: list[str] | None,
 ) -> Rows:
-    """Return the rows, with their labels if they have some: a model knows which of these were positive."""
+    """Return the rows with their labels, if any; the model contains which labels are positive."""
     ids = None if columns.id is None else source.texts(columns.id)
     if labels is None:
         return Rows(source, table, ids)
@@ -243,31 +246,33 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
     else:
         print(printing.labelled(arguments.file, rows, ranked.label))
-    printing.notes(rows.source.notes)
     used, size = np.count_nonzero(model.lam), counted(model.lam.size, "weak ranker")
     about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
-    print(f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}")
+    printing.notes([f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}", *rows.source.notes])
     if rows.labels is not None:
         y = ranked.y
         of_sides = _chance(model, f[y]), _chance(model, f[~y])
         chance = None if of_sides[0] is None else of_sides
         depth = _depth(arguments, f)
         measured = quality(f[y], f[~y], push=push, probability=chance, budget=depth)
-        printing.paragraph(printing.quality_lines(measured))
-    printing.paragraph(_moved_lines(ranked.drift))
+        title = f"Test on {f.size:,} rows with labels, {int(y.sum()):,} of them positive"
+        printing.section(title, printing.quality_lines(measured))
+    printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
-        printing.paragraph(printing.budget_lines(f, ranked.take))
+        printing.section("Rows to take", printing.budget_lines(f, ranked.take))
     elif model.cutoff is not None:
-        printing.paragraph(printing.taken_lines(model.cutoff, f))
+        printing.section("Cut-off", printing.taken_lines(model.cutoff, f))
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
         found = printing.list_columns(push, f.size, rows, where, f[at], _chance(model, f[at]), take)
         why = _reasons(model, _checks.rows(rows.table, where), ranked.typical)
-        printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
+        title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
+        notes = printing.list_notes(push, rows.ids is not None, "the average row of the file")
+        printing.section(title, [*printing.list_lines(found, why), *notes])
 
 
 def _top(arguments: argparse.Namespace, f: Vector) -> int:
@@ -276,19 +281,19 @@ def _top(arguments: argparse.Namespace, f: Vector) -> int:
 
 
 def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -> list[str]:
-    """Write the files that are asked for, and return what to say of them."""
+    """Write the files of the options, and return lines on them."""
     model, rows, f = ranked.model, ranked.rows, ranked.f
     lines = []
     if arguments.out is not None and ranked.large is not None:
         ranked.large.reader.progress = progress
         write_in_order(arguments.out, ranked.large.reader, f, _chance(model, f), ranked.take)
-        lines += [f"Scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
+        lines += [f"scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
         why = _reasons(model, rows.table)
         columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
+        lines.append(f"scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
         name = path_shown(printing.base_name(arguments.file))
@@ -309,15 +314,15 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
             label=printing.positive(rows, str(ranked.label)),
             reproduce=arguments.typed,
         )
-        lines.append(f"The report: {path_shown(arguments.report)}")
+        lines.append(f"report: {path_shown(arguments.report)}")
     return lines
 
 
 def _drift(model: pnorm.ScoringFunction, table: Any) -> pnorm.Drift | None:
-    """Return what has moved since training, if the model knows the rows of training."""
+    """Return the changes since training, if the model contains a profile of the training rows."""
     if "profile" not in model.metadata:
         return None
-    with kept([], UnknownLevelWarning):  # it says which
+    with kept([], UnknownLevelWarning):  # the drift names them
         return pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), table, model.H, model.lam)
 
 
@@ -325,8 +330,8 @@ def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
     if moved is None:
         return []
     if not moved.warnings:
-        return ["Nothing has moved beyond chance since training."]
-    return ["Since training:", *[f"  {one_line(sentence)}" for sentence in moved.warnings]]
+        return ["None beyond chance."]
+    return [line for sentence in moved.warnings for line in printing.sentences(one_line(sentence), 2)]
 
 
 def _push(model: pnorm.ScoringFunction) -> str:
@@ -334,17 +339,17 @@ def _push(model: pnorm.ScoringFunction) -> str:
 
 
 def _chance(model: pnorm.ScoringFunction, f: Vector) -> Vector | None:
-    """Return the probabilities of scores, if the model knows how."""
+    """Return the probabilities of scores, if the model has an intercept."""
     return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
 
 
 def _depth(arguments: argparse.Namespace, f: Vector) -> int | None:
-    """Return the depth of the list that a budget asks for, if it is not the whole list."""
+    """Return the depth of the list for --budget, None for the whole list."""
     return None if arguments.budget is None or arguments.budget >= f.size else int(arguments.budget)
 
 
 def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
-    """Return which rows to take: the first ones of a budget, in the order of the list, or those above the cut-off."""
+    """Return which rows to take: the first rows of a budget, or those above the cut-off."""
     if arguments.budget is not None:
         take = np.zeros(f.size, bool)
         take[first_places(f, min(int(arguments.budget), f.size), "top")] = True
@@ -354,6 +359,6 @@ def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vecto
 
 
 def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
-    """Return the reasons of rows, compared with the average of the rows at hand; what levels are new has been said."""
+    """Return the reasons of rows, compared with the average row in memory, without warnings of new levels."""
     with kept([], UnknownLevelWarning):
         return reasons(X, model.H, model.lam, _push(model), reference)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, datasets, metrics, plotting, rankers
-from pnorm._checks.text import aligned
+from pnorm._checks.text import aligned, install
 from pnorm._command.terminal import CommandError, Parser, path_shown
 from pnorm.datasets import Dataset
 
@@ -368,13 +368,16 @@ def draw(of: Result) -> Any:
     """Return a figure: the curves of one split, the leftmost part and all, and the measures over all splits by p."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12.5, 7.2), layout="constrained")
+    figure = Figure(figsize=(9.4, 6.0), layout="constrained")
     axes = figure.subplots(2, 3)
     for part, (word, row) in enumerate(zip(("training", "testing"), axes, strict=True)):
         plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=row[:2])
-        row[0].set_title(f"{word}, one split: leftmost part")
-        row[1].set_title(f"{word}, one split")
-    measures = ("positives above the first negative", of.top), ("AUC", of.auc)
+        row[0].set_title(f"{word}: leftmost part")
+        if row[0].get_legend() is not None:
+            (of_crossing,) = row[0].get_legend().get_texts()
+            of_crossing.set_text(of_crossing.get_text().replace(" of ", " of\n"))  # the panel is narrow
+        row[1].set_title(f"{word}: one split")
+    measures = ("positives above\nthe first negative", of.top), ("AUC", of.auc)
     for ax, (what, values) in zip(axes[:, 2], measures, strict=True):
         for part, word in enumerate(("training", "testing")):
             spread = {float(p): values[:, part, i] for i, p in enumerate(POWERS)}
@@ -449,16 +452,16 @@ def _markdown(table: list[list[str]]) -> str:
 # The command ------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Run the experiments of both papers again, each on many random splits, for p = 1, 2, 4, 8, 16
-and 64. Writes every number (results.json), a picture per setting, and a table
-that says of each claim whether it holds over the splits (claims.md). Needs Matplotlib."""
+Repeat the experiments of both papers on many random splits, for p = 1, 2, 4, 8, 16 and 64.
+Writes all numbers (results.json), a picture per setting, and a table that shows for each claim
+whether it holds over the splits (claims.md). Needs Matplotlib."""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(prog="pnorm reproduce", description=_DESCRIPTION)
     add = made.add_argument
-    add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
+    add("--data", metavar="DIR", help="folder with the data sets (default: PNORM_DATA)")
     add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
     names = ", ".join(SETTINGS)
     add("--setting", metavar="NAME", nargs="+", action="extend", choices=SETTINGS, help=f"only these of {names}")
@@ -476,7 +479,7 @@ def parser() -> argparse.ArgumentParser:
 def command(arguments: argparse.Namespace) -> None:
     """Run the experiments that the command line asks for."""
     if not 2 <= arguments.splits < 2**31:
-        raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
+        raise CommandError(f"--splits must be at least 2 and below 2**31; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
@@ -484,9 +487,9 @@ def command(arguments: argparse.Namespace) -> None:
 
 
 def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: str | None, out: str) -> None:
-    """Measure, write the files after each setting, and print what they hold in short."""
+    """Measure, write the files after each setting, and print a summary."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
+        raise ValueError(f"pnorm reproduce draws with Matplotlib. {install('plot')}")
     for name in names:  # a missing file is an error before any work
         SETTINGS[name].data(home)
     os.makedirs(out, exist_ok=True)
@@ -502,7 +505,7 @@ def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: st
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
         print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
-    print(f"\nEvery number, pictures, and what the claims rest on: {path_shown(out)}/results.json, *.png, claims.md")
+    print(f"\nAll numbers, the pictures and the claims: {path_shown(out)}/results.json, *.png, claims.md")
 
 
 def _watched(n: int, name: str, found: Iterable[Any]) -> Iterable[Any]:

@@ -1,4 +1,4 @@
-"""The file of ``--out``: all rows, best first, with what there is to say of each."""
+"""The file of ``--out``: the scores of all rows, best first."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, _files
 from pnorm._checks import Vector
+from pnorm._checks.text import install
 from pnorm._command.terminal import CommandError, path_shown
 
 _RUN = re.compile(r"[=+\-@\t\r]")
-"""How a cell begins that a spreadsheet program may run."""
+"""The beginning of a cell that a spreadsheet program may run as a formula."""
 
 
 def check(path: str | None) -> None:
-    """Refuse, before any work, a file that could not be written after it."""
+    """Raise CommandError if the file cannot be written."""
     if path is not None and _is_parquet(path):
         try:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
             raise CommandError(
-                f"--out {path_shown(path)} is a Parquet file, which takes pyarrow to write, the extra 'parquet' of "
-                "pnorm: pip install pyarrow"
+                f"--out {path_shown(path)} is a Parquet file. Writing it needs pyarrow. {install('parquet')}"
             ) from None
 
 
@@ -39,7 +39,7 @@ def columns(
     held: NDArray[np.bool_] | None,
     reasons: list[str] | None,
 ) -> dict[str, Any]:
-    """Return the columns of the file; what is None is not there."""
+    """Return the columns of the file, without those that are None."""
     rank = np.empty(f.size, np.intp)
     rank[np.argsort(-f, kind="stable")] = np.arange(1, f.size + 1)
     found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {"id": ids}
@@ -53,7 +53,7 @@ def write(path: str, columns: Mapping[str, Sequence[Any]], order: NDArray[np.int
 
 
 def write_parts(path: str, parts: Iterable[Mapping[str, Sequence[Any]]]) -> None:
-    """Write columns of rows that come in parts, the first of which there must be; None is an empty cell."""
+    """Write columns of rows in parts, at least one; None is an empty cell."""
     _files.write_by(path, lambda stream: (_write_parquet if _is_parquet(path) else _write_csv)(stream, parts))
 
 
@@ -94,5 +94,5 @@ def _cells(values: Any) -> Iterator[Any]:
 
 
 def _guarded(text: str) -> str:
-    """Return a text with an apostrophe in front if a spreadsheet program may run it."""
+    """Return a text, with an apostrophe in front if a spreadsheet program may run it as a formula."""
     return f"'{text}" if _RUN.match(text) and not _checks.is_numeral(text) else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -26,9 +27,9 @@ def path_shown(path: str) -> str:
     return shown(path, 1000)
 
 
-def typed(word: str) -> str:
-    """Return a word as it is typed in a shell."""
-    return shown(shlex.quote(word))
+def typed(*words: str) -> str:
+    """Return words as they are typed in a shell."""
+    return " ".join([shown(shlex.quote(word)) for word in words])
 
 
 _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)", re.DOTALL)
@@ -40,12 +41,12 @@ _OPTIONS = {
     "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
 }
-"""Words of messages on arguments of functions, and what the command says instead."""
+"""Words of messages on arguments of functions, and the words of the command for them."""
 
 
 @contextmanager
 def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]:
-    """Name cells in errors by their line in the file, which `place` returns for a row of a table, if it knows it."""
+    """Replace rows in errors by lines of the file; `place` returns the line of a row of a table, or None."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -63,6 +64,16 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the options; the error for an unknown one names the nearest option."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            options = [option for action in self._actions for option in action.option_strings]
+            near = difflib.get_close_matches(unknown[0], options, 1) if unknown[0].startswith("--") else []
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
-        super().error(one_line(message))
+        self.exit(2, f"{self.prog}: error: {one_line(message)}\nTry: {self.prog} --help\n")

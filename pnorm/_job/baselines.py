@@ -1,4 +1,4 @@
-"""What a list is compared with: straight lines, and the best single column, from the same rows."""
+"""Baselines for a list: a linear model and the best single column, learned from the same rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pnorm.rankers import Rankers, TableWarning, from_table
 from pnorm.rankers._readings import CATEGORY, Where
 from pnorm.rankers._table import Source, Table
 
-LINES = "straight lines"
+LINES = "linear model"
 
 L2 = 1e-3
 """The penalty of straight lines, whose columns have a standard deviation of 1. Any from 1e-5 to 1e-2 gives the same AUC
@@ -40,7 +40,7 @@ class Baseline:
     """Another list of the same rows."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     score: Callable[[Any], Vector]
     """A function from a table of rows to their scores."""
 
@@ -54,7 +54,7 @@ def baselines(
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> list[Baseline]:
-    """Train what a list is to be compared with: "straight lines", and "NAME alone".
+    """Train what a list is to be compared with: "linear model" and "NAME alone".
 
     The first is a sum of one straight line per column of numbers and an indicator per level of text, by `minimize` with
     p = 1 and a small penalty: what logistic regression would be. The second is the column by which rows are ordered

@@ -1,4 +1,4 @@
-"""Which rows are held out, to measure by them what the others have taught."""
+"""The choice of held-out rows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def first_of_latest(values: Vector, counts: NDArray[np.integer[Any]], share: flo
 
 
 def both(held: Any, y: Any) -> None:
-    """Refuse a split one part of which lacks a class."""
+    """Raise ValueError if a part of the split lacks a class."""
     held = _checks.one_or_zero(held, "held")
     positive = _checks.one_or_zero(y, "y", held.size)
     for part, rows in (("held out", held), ("to train on", ~held)):

@@ -1,4 +1,4 @@
-"""Learning with whatever is left open chosen by cross-validation."""
+"""Learning, with open settings chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ Progress = Callable[[str, int, int], object]
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A scoring function, and how it came about. `learn` makes one."""
+    """A scoring function and its settings. `learn` returns it."""
 
     H: Rankers
     """The weak rankers."""
     lam: Vector
     """Their coefficients."""
     trace: Trace
-    """What the run left behind."""
+    """The record of the run."""
     p: float
     """The power."""
     l1: float
     """The penalties; zero with rounds."""
     l2: float
     kind: str
-    """What kind of weak rankers; "" if there was one kind, without a name."""
+    """The kind of weak rankers; "" for a single kind without a name."""
     penalty: str
-    """What the penalties are of, as in `pnorm.minimize`; "" with rounds."""
+    """The argument `penalty` of `pnorm.minimize`; "" with rounds."""
     max_columns: int | None
     """Largest number of columns in use, if it was limited."""
     push: str
     """The end of the list that is to be right."""
     cross_validation: CrossValidation | None
-    """How the choice was made; None if nothing was chosen."""
+    """The cross-validation; None if nothing was chosen."""
     alone: bool
-    """Whether something was open, and could not be chosen, as a side has one row."""
+    """Whether a setting could not be chosen because a side has one row."""
     given: Mapping[str, Any]
     """The options that were given, by name."""
     warnings: tuple[str, ...]
-    """What is to be known of the table: columns left out, and those that separate the sides nearly alone."""
+    """Warnings: columns left out, and columns that almost separate the sides alone."""
     seconds: float
     """The time that it took."""
     make: Callable[[Any, Any], Rankers]
-    """What makes such weak rankers of other rows."""
+    """A function that makes such weak rankers of other rows."""
 
     @property
     def told(self) -> str:
-        """What was minimised, in words."""
+        """The objective that was minimised, in words."""
         chosen = _default.Chosen(self.H, self.kind, self.p, self.l1, self.l2, self.cross_validation)
         return chosen.told
 

@@ -1,4 +1,4 @@
-"""What a list is worth on rows that were not trained on, beside other lists of the same rows."""
+"""Measures of a list on held-out rows, beside other lists of the same rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from scipy.special import digamma
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._cutoff import _high, _low
 from pnorm.metrics import Roc, ScoreTable, _area, _at_top, _auc, _average
 from pnorm.metrics._by_name import first_negatives
 from pnorm.metrics._merged import MergedList
@@ -30,6 +29,8 @@ from pnorm.metrics._ranked_list import (
     moved,
 )
 from pnorm.metrics._ranked_list import Measure as OfCounts
+from pnorm.metrics._shares import Calibration, calibration
+from pnorm.metrics._shares import share as _share
 
 _PAIRED = 256
 """Places of either list where both are resampled together: pairs of places are what is counted then."""
@@ -38,12 +39,6 @@ _RESAMPLES = 1000
 
 _DEPTHS, _POINTS = 60, 400
 """Points of curves by depth, and of ROC curves."""
-
-_EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-"""Shares of the rows between which probabilities are compared with what happened; the top is told apart more finely."""
-
-_IN_BIN = 20
-"""Rows of such a part, at least."""
 
 
 class Measure(NamedTuple):
@@ -57,15 +52,15 @@ class Measure(NamedTuple):
     depth: int | None
     """The number of first rows, if it is a measure of those."""
     value: Estimate
-    """What it is for this list, with an interval."""
+    """The value for this list, with an interval."""
     others: tuple[float, ...]
     """The same of the other lists, in the order of `Quality.lists`."""
     chance: float
-    """What it is on average for a list in random order."""
+    """The mean for a list in random order."""
 
 
 class Difference(NamedTuple):
-    """How much more this list is worth than another one, with an interval from the same rows."""
+    """The difference between this list and another one, with an interval from the same rows."""
 
     name: str
     """The measure in words."""
@@ -92,26 +87,9 @@ class ByDepth(NamedTuple):
     """Hits of the other lists."""
 
 
-class Calibration(NamedTuple):
-    """Predicted probabilities and what happened, in parts of the rows from low to high."""
-
-    low: Vector
-    """The smallest probability of each part."""
-    high: Vector
-    """The largest."""
-    predicted: Vector
-    """The mean."""
-    rows: NDArray[np.intp]
-    """Rows of each part."""
-    positives: NDArray[np.intp]
-    """Positives among them."""
-    share: tuple[Estimate, ...]
-    """The share of positives in each part, with the interval of Clopper and Pearson."""
-
-
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """What a list is worth on rows held out. `quality` makes one.
+    """The measures of a list on held-out rows. `quality` returns it.
 
     With ``push="bottom"`` the list is read from below, where negatives belong: hits are negatives, the first rows are
     the last, and the name of each measure says so.
@@ -387,13 +365,6 @@ def _hits(at: DistinctScores, depths: Any) -> Any:
     return np.interp(depths, at.ranks, at.curve[1])
 
 
-def _share(found: float, n: int, confidence: float) -> tuple[float, float, float]:
-    """Return the share that was found of n rows, with the interval of Clopper and Pearson."""
-    found = min(found, float(n))  # a sum of parts of rows that tie may round
-    level, rest = 0.5 * (1.0 - confidence), n - found
-    return found / n, _low(found, rest, level), _high(found, rest, level)
-
-
 def _estimates(
     rows: RankedList | MergedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
 ) -> list[Estimate]:
@@ -485,23 +456,7 @@ def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, sure: flo
         raise ValueError(
             f"probability must be of the {n_pos} positives and {n_neg} negatives; got {pos.size} and {neg.size}"
         )
-    if min(pos.min(), neg.min()) < 0.0 or max(pos.max(), neg.max()) > 1.0:
-        raise ValueError("probability must be from 0 to 1; pass what pnorm.probability returns")
-    x = np.concatenate([pos, neg])
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], (order < n_pos).astype(np.intp)
-    ends = [0]
-    for edge in _EDGES[1:]:
-        where = int(np.searchsorted(x, x[max(0, math.ceil(edge * x.size) - 1)], side="right"))
-        if where - ends[-1] >= _IN_BIN and (x.size - where >= _IN_BIN or where == x.size):
-            ends.append(where)
-    if len(ends) == 1 or ends[-1] < x.size:
-        ends = [*(ends if len(ends) < 2 else ends[:-1]), x.size]
-    starts, rows = np.array(ends[:-1]), np.diff(ends)
-    hits = np.add.reduceat(y, starts)
-    share = [Estimate(*_share(k, size, sure), sure) for k, size in zip(hits.tolist(), rows.tolist(), strict=True)]
-    mean = np.add.reduceat(x, starts) / rows
-    return Calibration(x[starts], x[np.array(ends[1:]) - 1], mean, rows, hits, tuple(share))
+    return calibration(pos, neg, sure)
 
 
 _SIDES = ("positives", "negatives")

@@ -36,12 +36,12 @@ ALONE = "a class has one row to train on, which cannot be held out, so that noth
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """A scoring function, and what it is worth on rows that it was not trained on. `tested` makes one."""
+    """A scoring function and its measures on held-out rows. `tested` returns it."""
 
     learned: Learned
     """The scoring function."""
     quality: Quality
-    """What the list of held-out rows is worth, beside the baselines."""
+    """The measures of the list of held-out rows, beside the baselines."""
     cutoff: Cutoff | None
     """The cut-off that was asked for."""
     training: tuple[Any, NDArray[np.bool_]]
@@ -60,9 +60,9 @@ class Tested:
     """The first of them, by their places among the held-out rows: from the top of the list, or with
     ``push="bottom"`` from its bottom."""
     reasons: tuple[str, ...]
-    """What puts each of these rows there: the columns that count most, against the average row of the other class."""
+    """The reasons for these rows: the columns with the largest effects, against the average row of the other class."""
     warnings: tuple[str, ...]
-    """What is to be known of the columns, of levels that training has not seen, and of a choice that was not made."""
+    """Warnings of columns, of levels that training has not seen, and of a choice that was not made."""
     seconds: Mapping[str, float]
     """The time of each stage."""
     whole: tuple[Any, NDArray[np.bool_]] | None

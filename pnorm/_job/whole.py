@@ -1,4 +1,4 @@
-"""All the rows to train on, of which only a sample is in memory."""
+"""All training rows, with only a sample in memory."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pnorm.rankers._summaries import TableSummary
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """The rows to train on, which are read again when the weak rankers are known, and kept as their codes."""
+    """The training rows. They are read again once the weak rankers are known, and stored as codes."""
 
     summary: TableSummary
-    """What decides the weak rankers."""
+    """The summary of the columns, from which the weak rankers are made."""
     read: Callable[[], Iterable[Labelled]]
     """Reads the rows batch by batch."""
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many rows either side has."""
+        """The numbers of rows of both sides."""
         return self.summary.n_pos, self.summary.n_neg
 
     def kinds(

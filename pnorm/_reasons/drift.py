@@ -1,4 +1,4 @@
-"""What has moved between the rows of training and later ones."""
+"""Drift between training rows and later rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LEVELS = 18
 """Levels of a column, at most, that are compared one by one."""
 
 _ROWS, _TOLD = 20, 10
-"""Columns that are printed, and those that are told of in a sentence."""
+"""Columns in the table, and columns in sentences, at most."""
 
 _WIDTH = 100
 """Characters of a line of sentences."""
@@ -57,7 +57,7 @@ _EXAMPLES = 5
 
 @dataclass(frozen=True, repr=False)
 class ColumnDrift:
-    """How one column has moved; part of a `Drift`.
+    """The drift of one column; part of a `Drift`.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class ColumnDrift:
     psi : float
         The population stability index of its bins or levels. For a trend of days, nan: later days are later.
     by_chance : float
-        Its mean for two tables drawn from one distribution.
+        Its mean for two tables from the same distribution.
     p_value : float
-        Of the chi-squared test that both tables have one distribution, times the number of tests, as Holm counts them.
+        The p-value of the chi-squared test that both tables have the same distribution, corrected by Holm's method.
     beyond_chance : bool
         Whether that is less than 1 - `confidence`.
     missing : tuple of two floats
@@ -83,13 +83,25 @@ class ColumnDrift:
     unseen_share : float
         The share of new rows with such levels.
     adds : tuple of two floats
-        What the column adds to a score on average, then and now.
+        The mean part of the column in the score, then and now.
     bins : tuple of (str, float, float)
         The shares of old rows and of new ones in each bin, or of each level.
     ends : tuple of two strings
         The smallest new value and the largest one, in words; empty for levels.
     beyond_ends : tuple of str
         Which of ``"below"``, ``"above"`` and ``"missing"`` no old row had, and more new rows than chance explains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> H = pnorm.rankers.columns(2, names=["age", "visits"])
+    >>> old, new = rng.normal(size=(4000, 2)), rng.normal(size=(1000, 2)) + [0.0, 0.5]
+    >>> found = pnorm.drift(old, new, H, [0.5, 1.0])
+    >>> visits = found.columns[0]
+    >>> visits.name, round(visits.psi, 2), visits.moved, visits.beyond_chance
+    ('visits', 0.27, True, True)
     """
 
     name: str
@@ -109,7 +121,7 @@ class ColumnDrift:
 
     @property
     def moved(self) -> bool:
-        """Whether the column has moved beyond chance, and by an index of 0.1 or more."""
+        """Whether the column has drifted beyond chance, with an index of 0.1 or more."""
         return self.beyond_chance and self.psi >= SOME
 
     def __repr__(self) -> str:
@@ -118,12 +130,12 @@ class ColumnDrift:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drift:
-    """What has moved between two tables; made by `pnorm.drift`. It prints in plain words, with a table.
+    """The drift between two tables. `pnorm.drift` returns it. It prints as sentences and a table.
 
     Attributes
     ----------
     columns : tuple of ColumnDrift
-        The columns that have coefficients, those that moved the most first.
+        The columns with coefficients, the largest drift first.
     score : ColumnDrift
         The scores.
     tops : tuple of (share, score, share, share)
@@ -134,6 +146,21 @@ class Drift:
     confidence : float
         With this probability none of the columns, nor the scores, is said to move beyond chance if both tables are
         drawn from one distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> H = pnorm.rankers.columns(2, names=["age", "visits"])
+    >>> old, new = rng.normal(size=(4000, 2)), rng.normal(size=(1000, 2)) + [0.0, 0.5]
+    >>> found = pnorm.drift(old, new, H, [0.5, 1.0])
+    >>> found.moved
+    ('visits',)
+    >>> len(found.warnings), found.n
+    (2, (4000, 1000))
+    >>> found.to_frame().shape
+    (3, 11)
     """
 
     columns: tuple[ColumnDrift, ...]
@@ -144,12 +171,12 @@ class Drift:
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """Names of the columns that moved beyond chance, and by an index of 0.1 or more, the largest first."""
+        """Names of the columns that drifted beyond chance, with an index of 0.1 or more, the largest first."""
         return tuple([column.name for column in self.columns if column.moved])
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what moved, and what the scoring function has never seen; none if there is nothing."""
+        """Sentences about drift and about unknown values; empty if there is none."""
         found = [_told(column) for column in self.columns if column.moved]
         if len(found) > _TOLD:
             rest = self.moved[_TOLD:]
@@ -343,14 +370,14 @@ def drift(
     confidence: float = 0.95,
     n_threads: int | None = None,
 ) -> Drift:
-    r"""Say what has moved between the rows of training and later ones, as a scoring function sees them.
+    r"""Compare later rows with the training rows of a scoring function, column by column.
 
     Parameters
     ----------
     old : Profile, or rows
-        What `profile` has written down, also as the dictionary of `Profile.to_dict`, or the rows themselves.
+        The result of `profile`, or the dictionary of `Profile.to_dict`, or the rows.
     new : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        Later rows. Levels that are not known are counted, and no reason for a warning of Python's.
+        Later rows. Unknown levels are counted and cause no Python warning.
     H : None, sequence of callables, or Rankers
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
@@ -360,24 +387,24 @@ def drift(
     confidence : float
         Of tables drawn from one distribution, the share of which nothing is said to move beyond chance, at least.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
     Drift
-        What moved, by column and in the scores. Printed, and in a notebook, it is a few sentences and a table.
+        The drift by column and in the scores. It prints, also in a notebook, as a few sentences and a table.
 
     Raises
     ------
     ValueError, TypeError
-        If rows do not fit the rankers, or the profile is one of other weak rankers or of other coefficients.
+        If rows do not fit the rankers, or the profile was made with other weak rankers or coefficients.
     OverflowError
         If a score, or a part of its sum, is more than a double holds.
 
     See Also
     --------
-    profile : What to keep of the rows of training.
-    explain : Why a row has its score.
+    profile : Summarise the training rows for later comparisons.
+    explain : The contribution of each column to a score.
 
     Notes
     -----
@@ -385,15 +412,15 @@ def drift(
 
     .. math:: \mathrm{PSI} = \sum_b (a_b - c_b) \log \frac{a_b}{c_b}.
 
-    Half a row of the smaller table is added to each bin of both, so that an empty bin has a logarithm. From 0.1 on it
-    is customarily called a shift, and from 0.25 on a large one. For two tables of n and m rows from one distribution
-    its mean is not zero, but about (B - 1)(1/n + 1/m). A chi-squared test of the two rows of counts tells what is
-    beyond that. Bins in which fewer than 5 rows of the smaller table are to be expected are merged for it. All tests
-    together, of columns, of the scores, and of values that no old row had, are corrected by Holm's method. With case
-    weights n and m are the squared sums of the weights by the sums of their squares.
+    Half a row of the smaller table is added to each bin of both, so that no bin is empty. An index of 0.1 or more is
+    customarily called a shift, and 0.25 or more a large shift. For two tables of n and m rows from the same
+    distribution its mean is about (B - 1)(1/n + 1/m). A chi-squared test of the two rows of counts tests for a larger
+    drift. Bins in which fewer than 5 rows of the smaller table are expected are merged for the test. The tests of
+    columns, of the scores, and of values that no old row had are corrected together by Holm's method. With case
+    weights n and m are the squared sums of the weights divided by the sums of their squares.
 
-    Missing values are a bin, and so are values below or above all old ones, and levels that were never seen. A column's
-    18 most frequent old levels have a bin each. The days of a date are not tested: later days are later.
+    Missing values have a bin, as do values below or above all old ones, and unknown levels. Each of a column's
+    18 most frequent old levels has a bin. The days of a date are not tested, because later rows have later days.
 
     The cost is that of `profile`.
 

@@ -1,4 +1,4 @@
-"""Why a row has its score: what each column adds to it."""
+"""Explanations of scores: the contribution of each column."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What each column adds to the scores of rows, beside what it adds on the average of a reference.
+    """The contribution of each column to the scores of rows, relative to the average of a reference.
 
-    It is made by `pnorm.explain`. Printed, and in a notebook, it is a table of the first rows and of the columns that
-    move scores the most.
+    `pnorm.explain` returns it. It prints, also in a notebook, as a table of the first rows and of the columns with the
+    largest contributions.
 
     Attributes
     ----------
     contributions : ndarray, shape (N, columns)
-        How much each column moves the score of each row away from `base`. With `base`, those of a row add up to its
+        The contribution of each column to the score of each row. The contributions of a row and `base` add up to its
         score, to rounding.
     base : float
         The mean score of the reference.
@@ -42,6 +42,20 @@ class Explanation:
         The columns, as in ``H.column_names``.
     scores : ndarray, shape (N,)
         The scores of the rows.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
+    >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
+    >>> found.top(1)
+    ['visits = 9 (+2.50)']
+    >>> found.reasons(1)
+    ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', '']
+    >>> found.names, found.importance.round(2), found.ranges.round(2)
+    (('income', 'visits'), array([0.73, 1.67]), array([2.1, 4.5]))
+    >>> found.to_frame().columns.tolist()
+    ['income', 'visits']
     """
 
     contributions: Matrix
@@ -61,7 +75,7 @@ class Explanation:
 
     @property
     def ranges(self) -> Vector:
-        """Largest contribution of each column less the smallest one, shape (columns,)."""
+        """Largest minus smallest contribution of each column, shape (columns,)."""
         return np.asarray(np.ptp(self.contributions, axis=0))
 
     def top(self, row: int, n: int = 3) -> list[str]:
@@ -78,7 +92,7 @@ class Explanation:
         -------
         list of str
             Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Columns that lower the score
-            are not among them, so there may be less than n, or none.
+            are left out, so the list may have fewer than n items, or none.
 
         Raises
         ------
@@ -122,7 +136,8 @@ class Explanation:
         ImportError
             If pandas is missing.
         """
-        return sheet.frame(self.contributions, self.names, getattr(self._rows, "index", None))
+        index = getattr(self._rows, "index", None)  # of a list or tuple, a method
+        return sheet.frame(self.contributions, self.names, None if callable(index) else index)
 
     def _reasons(self, rows: Any, n: int) -> list[list[str]]:
         write = sheet.same_digits(self.contributions)
@@ -200,16 +215,16 @@ class Explanation:
 def explain(
     X: Any, H: Any, lam: Any, *, reference: Any = None, weight: Any = None, n_threads: int | None = None
 ) -> Explanation:
-    r"""Split the scores of rows into what each column adds to them.
+    r"""Split the scores of rows into contributions of the columns.
 
     .. math::
 
        f(x) = b + \sum_c \bigl(f_c(x) - b_c\bigr), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j,
        \qquad b = \sum_c b_c,
 
-    with the mean :math:`b_c` of :math:`f_c` over the rows of a reference. A score is a sum over columns, so this is
-    all that there is to know of it. No order of the columns and no sampling is involved, and the Shapley values of
-    the columns are the same numbers.
+    with the mean :math:`b_c` of :math:`f_c` over the rows of a reference. A score is a sum over columns, so the
+    contributions describe it completely. They do not depend on an order of the columns or on sampling. They equal the
+    Shapley values of the columns.
 
     Parameters
     ----------
@@ -220,19 +235,19 @@ def explain(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     reference : rows, or a single row, optional
-        What scores are compared with, in the form of X: the negatives, for "what tells this row from the average
-        negative", or another row, for "why is this one above that one". By default, X: a single row is then compared
-        with itself, and all its contributions are zero.
+        Rows to compare with, in the form of X: the negatives, to explain how a row differs from the average negative;
+        or another row, to explain why one is above the other. By default X. A single row is then compared with itself,
+        and all its contributions are zero.
     weight : array_like, optional
-        Case weights of the rows of the reference, or of X if there is none, zero or more: all means are weighted.
+        Case weights of the rows of the reference, or of X without a reference, zero or more: all means are weighted.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
     Explanation
         `contributions`, shape (N, columns), and `base`, which add up to the scores. The columns are those of
-        ``H.column_names``; a function is a column by itself.
+        ``H.column_names``; a function counts as a column.
 
     Raises
     ------
@@ -240,7 +255,7 @@ def explain(
         If X or the reference does not fit the rankers, `lam` is not one finite number per ranker, or `weight` not one
         number per row, zero or more.
     OverflowError
-        If a score, or a part of its sum, is more than a double holds.
+        If a score, or a part of its sum, is too large for a double.
 
     Warns
     -----
@@ -249,17 +264,14 @@ def explain(
 
     See Also
     --------
-    shapes : What each column adds, as a function of its value.
-    importance : What the top of the list loses without a column.
+    shapes : The contribution of each column, as a function of its value.
+    importance : The loss at the top of the list without a column.
 
-    Notes
-    -----
-    Contributions are in the units of scores. They say what the scoring function does, and not what would happen if a
-    value were changed.
+    Notes ----- Contributions have the units of scores. They explain the scoring function. They do not predict the
+    effect of changing a value.
 
-    The cost is one pass over each column that has a coefficient, and one more over those of the reference. Memory is N
-    numbers for each column of `H`; those of columns without coefficients are zero, which most systems do not store.
-    Sparse rows are read once for each column.
+    The cost is one pass over each column with a coefficient, for the rows and for the reference. The memory is N
+    numbers for each column of `H`. Sparse rows are read once for each column.
 
     Examples
     --------
@@ -304,18 +316,18 @@ def explain(
 
 
 def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Explanation:
-    """Return what columns add to the scores of rows, `parts` of `parts_of`, beside the means of other rows."""
+    """Return contributions of columns, from `parts` of `parts_of` and the means of other rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         base, scores = float(means.sum()), parts.sum(axis=0)
         parts -= means[:, None]
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
-        raise OverflowError("a contribution is more than a double holds; scale lam down")
+        raise OverflowError("a contribution is more than a double holds; scale the coefficients (lam) down")
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
 
 
 def means_of(X: Any, rankers: Rankers, lam: Vector, weight: Vector | None, n_threads: int | None) -> Vector:
-    """Return what each column adds to scores on the average of rows, (columns,)."""
+    """Return the mean part of each column over rows, (columns,)."""
     means = np.zeros(len(rankers.column_names))
     for c, part, _ in each_part(X, rankers, lam, n_threads):
         means[c] = np.average(part, weights=weight)
@@ -323,7 +335,7 @@ def means_of(X: Any, rankers: Rankers, lam: Vector, weight: Vector | None, n_thr
 
 
 def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tuple[Matrix, list[Seen]]:
-    """Return what the rankers of each column add to the scores of rows, (columns, N), and values that are no levels."""
+    """Return the part of each column in the scores of rows, (columns, N), and unknown levels."""
     parts, seen = np.zeros((len(rankers.column_names), _checks.n_rows(X, "X"))), list[Seen]()
     for c, part, unknown in each_part(X, rankers, lam, n_threads):
         parts[c] = part
@@ -332,7 +344,7 @@ def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tu
 
 
 def each_part(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> Iterator[tuple[int, Vector, list[Seen]]]:
-    """Yield the number of each column that has coefficients, what it adds to the scores of rows, and unknown values.
+    """Yield the number of each column with coefficients, its part of the scores of rows, and unknown values.
 
     Without coefficients the first column is yielded, as rows are checked in any case.
     """
@@ -346,7 +358,7 @@ def each_part(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> I
 
 
 def readable(X: Any, rankers: Rankers, n_columns: int) -> Any:
-    """Return rows of which several columns are read one by one; what each would convert is converted once.
+    """Return rows for reading several columns one by one, with conversions done once.
 
     Functions get the rows as they are.
     """
@@ -356,7 +368,7 @@ def readable(X: Any, rankers: Rankers, n_columns: int) -> Any:
 
 
 def is_function(key: Hashable) -> bool:
-    """Whether what a weak ranker reads is no column of a table: columns have names, or numbers."""
+    """Whether a weak ranker reads whole rows and not a column of a table."""
     return isinstance(key, tuple) and not isinstance(key[-1], str)  # what is read off a column has a name
 
 

@@ -1,4 +1,4 @@
-"""What rows looked like, column by column: small enough for a model file, to be compared with later rows."""
+"""Profiles of rows, column by column, to store in a model file and compare with later rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NUMBER, TREND, LEVELS = "number", "trend", "levels"
 
 @dataclass(frozen=True, repr=False)
 class ColumnProfile:
-    """What one column of a table held; part of a `Profile`.
+    """The distribution of one column of a table; part of a `Profile`.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class ColumnProfile:
     kind : str
         ``"number"``, ``"levels"``, or ``"trend"`` for the days of a date, counted from 1970.
     edges : tuple of float
-        Of numbers: the smallest one, the ends of the bins, and the largest one. A bin holds its upper end. Empty for
-        levels, and where all values are missing.
+        For numbers: the smallest value, the ends of the bins, and the largest value. A bin contains its upper end.
+        Empty for levels, and if all values are missing.
     levels : tuple of str
-        Of levels: the names, the most frequent first, at most 255.
+        For levels: the names, the most frequent first, at most 255.
     shares : tuple of float
         The share of all rows in each bin, or of each level.
     missing : float
@@ -62,7 +62,15 @@ class ColumnProfile:
     others : float
         The share of rows with levels beyond the first 255.
     mean : float
-        What the column adds to a score, on average.
+        The mean part of the column in the score.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> column = pnorm.profile([[1], [3], [3], [7]], H, [0.5, -0.25]).columns[0]
+    >>> column.kind, column.edges, column.cuts, column.shares
+    ('number', (1.0, 1.0, 3.0, 7.0), (1.0, 3.0), (0.25, 0.5, 0.25))
     """
 
     name: str
@@ -92,24 +100,33 @@ class ColumnProfile:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """What rows looked like to a scoring function; made by `pnorm.profile`.
+    """The distribution of rows, as read by a scoring function. `pnorm.profile` returns it.
 
     Attributes
     ----------
     n : int
-        The number of rows; those of weight zero do not count.
+        The number of rows, without rows of weight zero.
     effective : float
-        The number of rows without weights that tell as much: the squared sum of the weights by the sum of their
-        squares.
+        The effective number of rows: the squared sum of the weights divided by the sum of their squares.
     columns : tuple of ColumnProfile
         The columns that have coefficients.
     score : ColumnProfile
         The scores. Their bins end at every tenth of the rows, and at the top 5 and 1 %.
     tops : tuple of (share, score, share)
-        For 1, 5 and 10 %: the largest score that so many rows reach, at least, and the share that does, which is
-        larger where scores are equal.
+        For 1, 5 and 10 %: the largest score that at least this share of the rows reaches, and the share that reaches
+        it, which is larger if scores are equal.
     of : int
         A check sum of the coefficients and of the names of the weak rankers.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> found = pnorm.profile([[1], [3], [3], [7]], H, [0.5, -0.25])
+    >>> found.n, [column.name for column in found.columns]
+    (4, ['visits'])
+    >>> pnorm.Profile.from_dict(found.to_dict()) == found
+    True
     """
 
     n: int
@@ -125,8 +142,8 @@ class Profile:
         Returns
         -------
         dict
-            `from_dict` makes the same profile of it. It has names of levels, smallest and largest values, and
-            quantiles, and no rows.
+            `from_dict` makes the same profile of it. It contains names of levels, smallest and largest values, and
+            quantiles, but no rows.
         """
         return {
             "format": _FORMAT,
@@ -141,12 +158,12 @@ class Profile:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Profile:
-        """Make the profile that `to_dict` has written.
+        """Make a profile from the dictionary of `to_dict`.
 
         Parameters
         ----------
         data : dict
-            As `to_dict` returns it, also after a way through JSON.
+            A dictionary that `to_dict` returned; it may have been written to JSON and read again.
 
         Returns
         -------
@@ -156,7 +173,7 @@ class Profile:
         Raises
         ------
         TypeError, ValueError
-            If `data` is something else, or of a version that this one does not know.
+            If `data` is not such a dictionary, or was written by a newer version of pnorm.
         """
         fields = _checks.Fields(data, "the contents of a profile", _FORMAT, _VERSION)
         n, effective = fields.count("n", 1), fields.number("effective", _checks.positive)
@@ -193,7 +210,7 @@ def _column_of(of: _checks.Fields) -> ColumnProfile:
 
 
 def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | None = None) -> Profile:
-    """Write down what rows look like to a scoring function, to compare later rows with them.
+    """Compute the profile of rows for a scoring function, to compare later rows with it.
 
     Parameters
     ----------
@@ -206,13 +223,13 @@ def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | No
     weight : array_like, shape (N,), optional
         Case weights of the rows.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Returns
     -------
     Profile
-        For each column that has coefficients, and for the scores: the shares of rows in bins, or of levels, the share
-        of missing values, and the mean of what is added to a score. Of a function, the column is what it adds.
+        For each column with coefficients, and for the scores: the shares of rows in bins, or of levels, the share
+        of missing values, and the mean part of the score. For a function, the values are its part of the score.
 
     Raises
     ------
@@ -223,14 +240,14 @@ def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | No
 
     See Also
     --------
-    drift : What has moved since.
+    drift : Compare later rows with a profile.
 
     Notes
     -----
-    A column of at most 10 different numbers has a bin for each; another one has 10 bins of as many rows each, as ties
-    allow. Of levels the names of the 255 most frequent ones are kept, and shortened to 60 characters.
+    A column with at most 10 distinct numbers has a bin for each. Other columns have 10 bins with equal numbers of rows,
+    as far as ties allow. The names of the 255 most frequent levels are stored, shortened to 60 characters.
 
-    The cost is two passes over each column that has coefficients, and a sort where it holds numbers.
+    The cost is two passes over each column with coefficients, and a sort if it contains numbers.
 
     Examples
     --------
@@ -242,7 +259,7 @@ def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | No
     >>> found.columns[0].edges, found.columns[0].shares
     ((1.0, 1.0, 3.0, 7.0), (0.25, 0.5, 0.25))
 
-    It goes into the file of a model, ``metadata={"profile": found.to_dict()}``, and comes back:
+    Store it in a model file with ``metadata={"profile": found.to_dict()}``, and read it again:
 
     >>> pnorm.Profile.from_dict(found.to_dict()) == found
     True
@@ -283,7 +300,9 @@ def add_up(scores: Vector, adds: Vector) -> None:
         scores += adds
         finite = np.isfinite(np.abs(scores).sum() + np.abs(adds).sum())
     if not finite:
-        raise OverflowError("a score, or the sum of all, is more than a double holds; scale lam down")
+        raise OverflowError(
+            "a score, or the sum of all, is more than a double holds; scale the coefficients (lam) down"
+        )
 
 
 def check_sum(rankers: Rankers, lam: Vector) -> int:

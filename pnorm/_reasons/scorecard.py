@@ -1,4 +1,4 @@
-"""Scores in whole points: a table for people to add up, and for other programs, with what the rounding costs."""
+"""Scorecards: scoring functions in whole points, with the cost of the rounding."""
 
 from __future__ import annotations
 
@@ -94,6 +94,18 @@ class PointsOf:
     form : tuple of two str, or None
         How text is read as a number, where `pnorm.rankers.from_table` reads it as one: the mark before the fraction,
         "" where no row of training had one, and the unit, "%" or a currency, "" for none.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> age = pnorm.scorecard(H, lam, points=10).columns[0]
+    >>> age.name, age.cuts, age.points
+    ('age', (30.0, 40.0, 50.0), (0, 8, 5, 10))
+    >>> [row["points"] for row in age.rows()]
+    [0, 8, 5, 10]
     """
 
     name: str
@@ -160,7 +172,7 @@ def _row(name: str, low: Any, high: Any, unit: Any, level: Any, points: int, sha
 
 @dataclass(frozen=True)
 class Rounding:
-    """What rounding to whole points costs on some rows; made by `Scorecard.compare`.
+    """The cost of rounding to whole points on some rows. `Scorecard.compare` returns it.
 
     Attributes
     ----------
@@ -173,9 +185,19 @@ class Rounding:
     auc : tuple of two floats
         Area under the ROC curve, by the scores and by the points.
     reordered : float
-        Share of the pairs of a positive and a negative whose order is another one.
+        Share of the pairs of a positive and a negative whose order changes.
     tied : float
-        Share of those pairs whose scores differ, and whose points do not.
+        Share of those pairs with different scores and equal points.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> cost = pnorm.scorecard(H, lam, points=10).compare(pos, neg, p=2)
+    >>> cost.positives_at_top, cost.auc, cost.reordered
+    ((3, 3), (1.0, 1.0), 0.0)
     """
 
     p: float
@@ -197,10 +219,10 @@ class Rounding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """A scoring function in whole points; made by `pnorm.scorecard`.
+    """A scoring function in whole points. `pnorm.scorecard` returns it.
 
-    The points of a row are the sum of those of its columns. Printed, and in a notebook, it is the table to be worked
-    through by hand, with cuts of ten digits, and so is its HTML; the other forms have all digits.
+    The points of a row are the sum of the points of its columns. It prints, also in a notebook and as HTML, as a table
+    for manual use, with cuts of ten digits. The other formats have all digits.
 
     Attributes
     ----------
@@ -212,13 +234,42 @@ class Scorecard:
         Largest change of a difference of two scores by the rounding, for rows within the range of those of training or,
         of columns as they are, of those given. log F_p changes by p times this at most.
     rounding : Rounding or None
-        What the rounding costs on the rows that were given; None without positives and negatives.
+        The cost of the rounding on the given rows; None without positives and negatives.
     H : Rankers
-        Weak rankers whose outputs, with the coefficients `lam`, add up to the points but for a constant, `offset`.
+        Weak rankers. Their outputs, times the coefficients `lam`, plus the constant `offset`, are the points.
     lam : ndarray, shape (n,)
         Their coefficients, whole numbers.
     offset : int
-        Points of a row of which all these weak rankers are zero.
+        Points of a row for which all these weak rankers are zero.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> card = pnorm.scorecard(H, lam, points=10, pos=pos, neg=neg, p=2)
+    >>> card.score([[45, 5], [22, 0]])
+    array([14,  0])
+    >>> card.compare(pos, neg, p=2).auc
+    (1.0, 1.0)
+    >>> card.rows()[0]["points"]
+    0
+    >>> card.to_frame().shape
+    (7, 7)
+    >>> print(card.to_csv().splitlines()[1])
+    age,,30.0,,,0,0.285714
+    >>> sorted(card.to_dict()), card.to_json()[:1], card.to_html()[:15]
+    (['bound', 'columns', 'format', 'scale', 'version'], '{', '<!DOCTYPE html>')
+
+    As code that needs no library:
+
+    >>> points = {}
+    >>> exec(card.to_python(), points)
+    >>> points["points"]({"age": 45, "visits": 5})
+    14
+    >>> "people" in card.to_sql("people")
+    True
     """
 
     columns: tuple[PointsOf, ...]
@@ -247,17 +298,17 @@ class Scorecard:
         Raises
         ------
         ValueError, TypeError
-            If X does not fit the columns, or a value is missing where none may be.
+            If X does not fit the columns, or a value is missing in a column without points for missing values.
 
         Warns
         -----
         UnknownLevelWarning
-            If values are no levels that the scorecard knows. As in `pnorm.score`.
+            If values are not levels of the scorecard. As in `pnorm.score`.
         """
         return np.rint(self.offset + score(X, self.H, self.lam)).astype(np.int64)
 
     def compare(self, pos: Any, neg: Any, p: float = 1.0) -> Rounding:
-        """Return what the rounding costs on some rows.
+        """Return the cost of the rounding on some rows.
 
         Parameters
         ----------
@@ -299,7 +350,7 @@ class Scorecard:
         Returns
         -------
         list of dict
-            What `PointsOf.rows` returns of each column.
+            The rows of `PointsOf.rows` of each column.
         """
         return [row for column in self.columns for row in column.rows()]
 
@@ -375,7 +426,7 @@ class Scorecard:
         Returns
         -------
         str
-            HTML that needs nothing else, for light and dark screens and for paper.
+            A self-contained HTML page, for light and dark screens and for printing.
         """
         return sheet.page("Scorecard", f"<h1>Scorecard</h1>{self._repr_html_()}")
 
@@ -405,7 +456,7 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If a name or a level holds a NUL, which no SQL can hold.
+            If a name or a level contains a NUL character, which SQL cannot represent.
         """
         terms = [_case(column) for column in self.columns]
         while len(terms) > 1:
@@ -432,7 +483,7 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If `name` is no name of a function.
+            If `name` is not a valid function name.
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
@@ -532,41 +583,41 @@ def scorecard(
     points : int
         Largest number of points of a column. With 10 the table is short and coarse, with 100 long and fine.
     pos : array_like, shape (I, d), optional
-        The positive rows. With `neg`, they say what the rounding costs, and which share of rows each piece has.
+        The positive rows. With `neg`, they are used for the cost of the rounding and the share of rows in each piece.
     neg : array_like, shape (K, d), optional
         The negative rows.
     X : array_like, shape (N, d), optional
-        Rows without labels, in the place of these.
+        Rows without labels, instead of `pos` and `neg`.
     p : float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. By default that of a
-        model, else 1. It is that of the objective that is compared.
+        model, else 1. It is used in the comparison of the objective.
 
     Returns
     -------
     Scorecard
-        The points, a bound on what the rounding costs, and what it costs on the rows.
+        The points, a bound on the cost of the rounding, and the cost on the rows.
 
     Raises
     ------
     ValueError, TypeError
         If functions are among the weak rankers, or all coefficients are zero; if there are columns as they are, and no
-        rows, which say how far their lines go.
+        rows for the ends of their lines.
 
     See Also
     --------
-    shapes : The same before the rounding.
+    shapes : The parts of the score before the rounding.
 
     Notes
     -----
-    Of the scales at which the largest range of a column is between half of `points` and all of them, that one is taken
-    at which the bound is lowest. The lowest piece of each column has no points. A straight line becomes steps of about
-    one point each, at short numbers; beyond the values that it was made for, or those of the rows, it stays at its last
-    step. Neighbours of the same points are one piece.
+    The scale is chosen among those at which the largest range of a column is between half of `points` and `points`; it
+    has the smallest bound. The lowest piece of each column has zero points. A straight line becomes steps of about one
+    point each, at short numbers. Outside its training range, or the range of the rows, it stays at its last step.
+    Neighbouring pieces with equal points are merged.
 
-    The bound adds up, over the columns, the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
-    values. So no difference of two scores changes by more, and log F_p changes by p times the bound at most.
+    The bound is the sum, over the columns, of the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
+    values. No difference of two scores changes by more, and log F_p changes by p times the bound at most.
 
-    Two columns of one name would be one in a table of SQL, and in a dictionary: rename one.
+    Two columns with the same name would be one column in SQL and in a dictionary. Rename one of them.
 
     The cost is one pass over each column of the rows, and a sort of their scores.
 
@@ -675,14 +726,14 @@ def _best_scale(found: Sequence[Shape], most: int) -> float:
         values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
     largest = max([float(of_column.max()) for of_column in values], default=0.0)
     if largest == math.inf:
-        raise OverflowError("a column moves the score by more than a double holds; scale lam down")
+        raise OverflowError("a column moves the score by more than a double holds; scale the coefficients (lam) down")
     if largest == 0.0:
         raise ValueError(
-            "there is nothing to round: with this lam no column moves the score, over its cuts and levels, or over the "
-            "values of X, or of pos and neg"
+            "there is nothing to round: with these coefficients (lam) no column moves the score, over its cuts and "
+            "levels, or over the values of X, or of pos and neg"
         )
     if not math.isfinite(most / largest):
-        raise ValueError("lam is too small to be rounded; scale it up")
+        raise ValueError("the coefficients (lam) are too small to be rounded; scale them up")
     stairs = [of_column for of_column, shape in zip(values, found, strict=True) if not shape.slope]
     together, starts = np.concatenate([np.zeros(1), *stairs]), np.cumsum([1, *map(len, stairs)])[:-1]
     scales, costs = most * _SHARES / largest, []

@@ -1,4 +1,4 @@
-"""What each column adds to a score, as a function of its value: as data, to be printed, drawn and rounded."""
+"""Shapes: the part of each column in the score, as a function of its value."""
 
 from __future__ import annotations
 
@@ -73,32 +73,48 @@ class _Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shape:
-    """What one column adds to a score: a number for each piece of its values, or for each of its levels.
+    """The part of one column in the score: a number for each interval of its values, or for each level.
 
     Attributes
     ----------
     name : str
         The column.
     cuts : ndarray, shape (m,)
-        Ends of the pieces, in ascending order; none for a column of levels. A piece holds its upper end.
+        Ends of the intervals ("pieces"), in ascending order; none for a column of levels. A piece contains its upper
+        end.
     levels : tuple of str
         The levels; none for a column of numbers.
     scores : ndarray, shape (m + 1,), or one for each level
-        What the pieces add, from the lowest one to the highest one, or the levels; with a line, at `origin`.
+        The scores of the pieces in ascending order, or of the levels; with a line, its value at `origin`.
     slope : float
-        Of a straight line that is added, ``slope * (x - origin)``; 0.0 for none.
+        Slope of a straight line that is added, ``slope * (x - origin)``; 0.0 for none.
     origin : float
         Where the line is zero.
     ends : tuple of two floats
-        Values between which the line was made, or of the rows; infinite where there is no line.
+        Ends of the line: the range of the training values, or of the rows; infinite without a line.
     missing : float
-        What a missing value adds; nan where the weak rankers have no indicator of these.
+        The score of a missing value; nan if the weak rankers have no indicator of missing values.
     shares : ndarray
         Share of the rows in each piece, or of each level; empty if there were no rows.
     missing_share : float
         Share of the rows whose value is missing, or no known level; nan if there were no rows.
     unit : str
-        Of what is read off dates, times of day and durations, the unit of `cuts`, such as "days since 1970-01-01".
+        The unit of `cuts` for dates, times of day and durations, such as "days since 1970-01-01".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> shape = pnorm.shapes([0.5, -0.25], H, [[1], [3], [3], [7]])["visits"]
+    >>> shape.cuts, shape.scores, shape.range
+    (array([2., 4.]), array([0.  , 0.5 , 0.25]), 0.5)
+    >>> shape.at(np.array([1.0, 3.0, 7.0]))
+    array([0.  , 0.5 , 0.25])
+    >>> shape.pieces
+    (array([-inf,   2.,   4.]), array([ 2.,  4., inf]))
+    >>> [row["score"] for row in shape.rows()]
+    [0.0, 0.5, 0.25]
     """
 
     name: str
@@ -123,19 +139,19 @@ class Shape:
     """Who reads the column."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
-        """Return what values of a column of numbers add.
+        """Return the scores of values of a column of numbers.
 
         Parameters
         ----------
         x : ndarray, shape (N,)
             The values.
         above : bool or ndarray of bool, shape (N,)
-            Whether what is asked for is just above a value, beyond a cut that it lies on.
+            Whether to return the score just above a value that equals a cut.
 
         Returns
         -------
         ndarray, shape (N,)
-            What they add.
+            The scores.
         """
         piece = np.where(above, self.cuts.searchsorted(x, "right"), self.cuts.searchsorted(x))
         return np.asarray(self.scores[piece] + (self.slope * (x - self.origin) if self.slope else 0.0))
@@ -184,7 +200,7 @@ class Shape:
 
     @property
     def range(self) -> float:
-        """Largest score less the smallest one, with zero among them: how much the column moves a score."""
+        """Largest minus smallest score, zero included: the range of the column's part of the score."""
         values = self.scores
         if self.slope:
             low, high = self.pieces
@@ -243,15 +259,25 @@ def _row(name: str, low: Any = None, high: Any = None, **values: Any) -> dict[st
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shapes(Sequence[Shape]):
-    """Shapes of columns, those that move a score the most first; made by `pnorm.shapes`.
+    """Shapes of columns, the largest range first. `pnorm.shapes` returns them.
 
-    It is a sequence of `Shape`. By the name of a column, in brackets, it gives that of the column. Printed, and in a
-    notebook, it is a table.
+    It is a sequence of `Shape`; ``shapes["name"]`` is the shape of a column. It prints, also in a notebook, as a
+    table.
 
     Attributes
     ----------
     columns : tuple of Shape
         The shapes.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4], [30]], names=["visits", "age"])
+    >>> found = pnorm.shapes([0.5, -0.25, 0.1], H, [[1, 20], [3, 40], [3, 50], [7, 25]])
+    >>> [shape.name for shape in found], found["visits"].range
+    (['visits', 'age'], 0.5)
+    >>> found.to_frame().shape
+    (5, 8)
     """
 
     columns: tuple[Shape, ...]
@@ -335,7 +361,7 @@ def values_text(
 
 
 def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
-    r"""Return what each column adds to a score, as a function of its value.
+    r"""Compute the part of each column in the score, as a function of its value.
 
     .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j.
 
@@ -344,33 +370,33 @@ def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     H : Rankers
-        The weak rankers. Functions have no shape. Columns as they are have one where there is X, over its values.
+        The weak rankers. Functions have no shape. Columns as they are have one if X is given, over its values.
     X : array_like, shape (N, d), optional
-        Rows of which to give the share in each piece.
+        Rows, for the share of rows in each piece.
     weight : array_like, shape (N,), optional
-        Case weights of X, zero or more: shares are those of their sum.
+        Case weights of X, zero or more, for the shares.
 
     Returns
     -------
     Shapes
-        A `Shape` for each column that has coefficients, those that move a score the most first.
+        A `Shape` for each column with coefficients, the largest range first.
 
     Raises
     ------
     ValueError, TypeError
-        If H is no collection, X does not fit it, or `weight` is not one number, zero or more, per row of X.
+        If H is not a collection, X does not fit it, or `weight` is not one number, zero or more, per row of X.
 
     See Also
     --------
-    pnorm.plotting.shapes : The same, drawn.
+    pnorm.plotting.shapes : Plot the shapes.
     scorecard : Shapes in whole points.
 
     Notes
     -----
-    Shapes are given but for a constant, which changes no order: cuts are zero below the first one, scaled columns at
-    their lowest value in training, and levels where none is known.
+    Shapes are defined up to a constant, which does not change the order. Cuts are zero below the first cut, scaled
+    columns at their smallest training value, and levels for unknown values.
 
-    The cost is that of the pieces, and of a pass over each column of X.
+    The cost is one pass over each column of X, plus the pieces.
 
     Examples
     --------
@@ -397,7 +423,7 @@ def coefficients(lam: Any, H: Any) -> tuple[Rankers, Vector]:
         raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
     lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
     if np.abs(lam).max() > _checks.ROOT:
-        raise ValueError("lam is too large to draw; scale it down")
+        raise ValueError("the coefficients (lam) are too large to draw; scale them down")
     return H, lam
 
 

@@ -91,12 +91,12 @@ class Findings:
 
     @property
     def first(self) -> str:
-        """Where the list is read from."""
+        """The word for the rows at that end."""
         return "first" if self.at_top else "last"
 
     @property
     def hit(self) -> str:
-        """What is looked for there."""
+        """The kind of rows that belong there."""
         return "positive" if self.at_top else "negative"
 
     @property
@@ -105,7 +105,7 @@ class Findings:
 
     @property
     def were(self) -> str:
-        """What the rows had to do with training."""
+        """Whether the rows were held out, in words."""
         return "held out" if self.held_out else "trained on"
 
     @property
@@ -120,12 +120,12 @@ class Findings:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """What other lines there are in charts, and their classes."""
+        """The names and classes of the other lines in charts."""
         return [*zip(self.lists, STYLES[1:], strict=False), ("by chance", "chance")]
 
 
 def sections(of: Findings) -> list[Section]:
-    """Return all sections for which there is something to say."""
+    """Return all sections that have content."""
     made = [
         _worth, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _cutoff, _proof,
         _reproduce, _glossary,
@@ -137,7 +137,7 @@ def sections(of: Findings) -> list[Section]:
 
 
 def head(of: Findings) -> str:
-    """Return the title, the sentence that matters most, and what it rests on."""
+    """Return the title, the main result, and the rows that it is measured on."""
     q = of.quality
     hits = q.measure("hits", q.main)
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
@@ -147,12 +147,12 @@ def head(of: Findings) -> str:
     sentence = f"Of the {of.first} {count(q.main)} {rows}, {told} {'is' if told == '1' else 'are'} {of.hit}"
     interval = f'<span class="interval">({markup.whole(hits.value)})</span>'
     lead = (
-        f"Measured on {count(n)} rows that were {of.were}, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
-        "In brackets: the interval, which tells how sure the number is."
+        f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
+        f"{of.hit} ({percent(n_hits / n)}). Brackets contain {percent(q.confidence)} confidence intervals."
     )
     return (
         f"<h1>{of.title}</h1>"
-        f'<p class="headline">{sentence} {interval}; by chance it would be {_about(hits.chance)}.</p>'
+        f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
         + _alert(of)
@@ -163,8 +163,10 @@ def _alert(of: Findings) -> str:
     n = len(_warned(of))
     if not n:
         return ""
-    what = "There is one point" if n == 1 else f"There are {n} points"
-    return f'<p class="alert">{what} to mind before this list is used: <a href="#warnings">What to mind</a>.</p>'
+    what = "There is one warning" if n == 1 else f"There are {n} warnings"
+    return (
+        f'<p class="alert">{what}. Read <a href="#warnings">{"it" if n == 1 else "them"}</a> before using the list.</p>'
+    )
 
 
 # Quality ------------------------------------------------------------------------------------------------
@@ -190,14 +192,14 @@ def _worth(of: Findings) -> Section:
         difference = paragraph(f'{text(sentence, 200)} <span class="interval">({interval})</span>.', doubt)
     return (
         "quality",
-        "What the list is worth",
-        paragraph(f"The list is read from the {of.end}; each line of the table goes deeper.")
+        "How good the list is",
+        paragraph(f"Each line of the table counts more rows from the {of.end} of the list.")
         + first
         + difference
         + markup.table("The whole list", columns, rows, kind="measures")
         + paragraph(
-            f"Intervals hold {percent(q.confidence)} of lists drawn again from the {of.these}. They do not say how "
-            "another set of training rows would change the list.",
+            f"The intervals have {percent(q.confidence)} confidence. They cover the choice of the {of.these}, not the "
+            "choice of the training rows.",
             kind="soft",
         ),
     )
@@ -260,11 +262,11 @@ def _by_depth(of: Findings) -> Section:
     entries = [("this list, with its interval", "s0"), *of.lines]
     return (
         "depth",
-        "How far down the list to go",
+        "Precision by depth",
         markup.figure(
             str(chart),
-            f"Share of {of.hit}s among the {of.first} rows, at any depth. Over the whole list it is "
-            f"{percent(q.share)}, as by chance. The scale of rows is logarithmic.",
+            f"Share of {of.hit}s among the {of.first} rows, by the number of rows. For the whole list it is "
+            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic.",
             legend(entries),
         ),
     )
@@ -287,8 +289,8 @@ def _roc(of: Findings) -> Section:
         "roc",
         "Hits and false alarms in counts",
         paragraph(
-            f"Going down the list, each {of.hit} is a step up and each {of.miss} a step to the right. The steeper, the "
-            f"better. {of.hit.capitalize()}s before the first {of.miss}: {count(at_first)}."
+            f"From the {of.end} of the list, each {of.hit} is a step up and each {of.miss} a step to the right. "
+            f"A steeper curve is better. {of.hit.capitalize()}s before the first {of.miss}: {count(at_first)}."
         )
         + f'<div class="shapes">{top}{whole}</div>'
         + legend(entries),
@@ -330,7 +332,7 @@ def _rows(of: Findings) -> Section | None:
     write = markup.signed(sheet.same_digits([change for row in of.rows for _, change in row.reasons] or [0.0]))
     score = markup.signed(sheet.same_digits([row.score for row in of.rows], sign=False))
     chances = any(row.probability is not None for row in of.rows)
-    head = ["Place", "Row", "Outcome", "Score", *["Probability"] * chances, "What moves it the most"]
+    head = ["Place", "Row", "Outcome", "Score", *["Probability"] * chances, "Largest effects on the score"]
     rows = [
         [
             str(place),
@@ -348,11 +350,11 @@ def _rows(of: Findings) -> Section | None:
     ]
     return (
         "rows",
-        f"The {of.first} rows, and why",
+        f"The {of.first} rows, with reasons",
         paragraph(
-            f"The {of.first} {len(rows)} {of.these}. Bars are what the value of a column adds to the score of the "
-            f"row, compared with the average {of.miss}: to the right it raises the score, to the left it lowers it. "
-            "They say how the score is made up, and not what would happen if a value were changed."
+            f"The {of.first} {len(rows)} {of.these}. A bar is what the value of a column adds to the score of the row, "
+            f"compared with the average {of.miss}. A bar to the right raises the score, a bar to the left lowers it. "
+            "Bars explain the score. They do not predict the effect of changing a value."
         )
         + markup.table(
             f"The {of.first} {len(rows)} of {count(of.n)} {of.these}",
@@ -387,20 +389,21 @@ def _importance(of: Findings) -> Section | None:
     on = f" Measured on one of every {of.thinned} {of.these}." if of.thinned > 1 else ""
     return (
         "importance",
-        "Which columns decide",
+        "Column importance",
         paragraph(
-            f"How far each column moves the score from its lowest to its highest part, and how many {of.hit}s would be "
-            f"among the {of.first} {count(k)} rows if the column were ignored; with all columns there are "
-            f"{count(round(k * found.value, 1))}.{on} Two columns that say the same may each seem worth little."
+            f"The range of each column's part of the score, and the number of {of.hit}s among the {of.first} "
+            f"{count(k)} rows if the column were ignored. With all columns there are "
+            f"{count(round(k * found.value, 1))}.{on} If two columns contain the same information, each may seem to "
+            "matter little."
         )
         + markup.table(
-            "Columns, those that move the score the most first",
-            ["Column", "", "Moves the score by", f"{of.hit.capitalize()}s without it", "Change"],
+            "Columns, largest range first",
+            ["Column", "", "Range of score", f"{of.hit.capitalize()}s without it", "Change"],
             rows,
             left=(0, 1),
             kind="bars",
         )
-        + (paragraph(f"{count(left)} more columns matter less.", kind="soft") if left > 0 else ""),
+        + (paragraph(f"{count(left)} more columns have smaller ranges.", kind="soft") if left > 0 else ""),
     )
 
 
@@ -416,11 +419,11 @@ def _shapes(of: Findings) -> Section | None:
         "shapes",
         "How the score depends on each column",
         paragraph(
-            "The score of a row is the sum of these parts. Zero is the average row; all pictures have one scale. Grey "
-            f"columns underneath show where the {rows} are, and curves of numbers span the middle 98 % of them."
+            "The score of a row is the sum of these parts. Zero is the average row. All charts have the same scale. "
+            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them."
         )
         + f'<div class="columns">{"".join(draw_shape(shape, room) for shape in drawn)}</div>'
-        + (paragraph(f"These columns move the score less, and are not drawn: {more}.", kind="soft") if more else ""),
+        + (paragraph(f"Columns with smaller ranges, not drawn: {more}.", kind="soft") if more else ""),
     )
 
 
@@ -433,9 +436,9 @@ def _choice(of: Findings) -> Section | None:
         return None
     folds = found.scores.shape[1]
     chosen = paragraph(
-        f"Chosen: <strong>{text(found.best, 120)}</strong>. Every choice was trained on part of the training rows and "
+        f"Chosen: <strong>{text(found.best, 120)}</strong>. Each setting was trained on part of the training rows and "
         f"measured on the rest, {folds} times.",
-        "The held-out rows of this report had no part in it." if of.held_out else "",
+        "The held-out rows of this report were not used for this choice." if of.held_out else "",
     )
     return (
         "choice",
@@ -464,7 +467,7 @@ def _choice_chart(found: CrossValidation) -> str:
     values = np.concatenate([mean[k] for k in scaled])
     bottom, top = float(np.min(values)), float(np.max(mean[i] + error[i]))
     room = 0.05 * (top - bottom) or 0.01
-    label = "rounds" if rounds else "penalty, as a share of the largest that was tried"
+    label = "rounds" if rounds else "penalty, as a share of the largest one tried"
     chart = Chart(
         Axis(low, high, label, short_count if rounds else plain_number, True),
         Axis(bottom - room, top + room, "", plain_number),
@@ -483,12 +486,12 @@ def _choice_chart(found: CrossValidation) -> str:
         entries.append((f"{kind}p = {found.p[k]:g}", style))
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])
-    caption = f"{html_name(found.metric)} on rows that were left out; the dot is what was chosen."
+    caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
     return markup.figure(str(chart), caption, legend(entries))
 
 
 def html_name(name: str) -> str:
-    """Return the name of a measure as people read it."""
+    """Return the name of a measure in words."""
     return text(name.replace("_", " "), 60)
 
 
@@ -499,9 +502,9 @@ def _calibration(of: Findings) -> Section | None:
     ends = [share.high for share in found.share] + found.predicted.tolist()
     high = min(1.0, 1.05 * max(ends))
     chart = Chart(
-        Axis(0.0, high, "probability that was predicted", percent),
+        Axis(0.0, high, "predicted probability", percent),
         Axis(0.0, high, "", percent),
-        "Probabilities and what happened",
+        "Predicted and observed shares",
         "Share of positives in parts of the rows, from the lowest predicted probability to the highest. Dots on the "
         "diagonal are right.",
     )
@@ -524,18 +527,18 @@ def _calibration(of: Findings) -> Section | None:
     ]
     off = sum(not share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
     told = (
-        "In all parts what happened agrees with what was predicted, as far as so many rows can tell."
+        "In all parts of the rows the predicted probability is inside the interval of the observed share."
         if not off
-        else f"In {off} of {len(rows)} parts of the rows the prediction is outside the interval of what happened: take "
-        "probabilities there for an order, or recalibrate them."
+        else f"In {off} of {len(rows)} parts of the rows the predicted probability is outside the interval of the "
+        "observed share. Use these probabilities as an order only, or recalibrate them."
     )
     return (
         "calibration",
-        "Can the probabilities be believed?",
+        "Calibration of the probabilities",
         paragraph(told)
         + markup.figure(
             str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",
-            legend([("what happened, with its interval", "s0"), ("as predicted", "chance")]),
+            legend([("observed, with its interval", "s0"), ("as predicted", "chance")]),
         )
         + markup.table(
             "Rows by predicted probability", ["Predicted", "Rows", "Mean predicted", "Positive"], rows, kind="inline"
@@ -543,31 +546,31 @@ def _calibration(of: Findings) -> Section | None:
     )  # fmt: skip
 
 
-# What to mind -------------------------------------------------------------------------------------------
+# Warnings -------------------------------------------------------------------------------------------
 
 
 def _warned(of: Findings) -> list[str]:
     """Return all warnings, as HTML."""
     said = []
     if not of.held_out:
-        said.append("All numbers here are of the rows that were trained on. On new rows the list is worse.")
+        said.append("All numbers on this page are from training rows. On new rows the list is worse.")
     leaks = [column for column in of.plan if column.separates]
     for column in leaks:
         said.append(
-            f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Ask whether it is known before the "
-            "outcome; if not, leave the column out."
+            f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Check that it is known before the "
+            "outcome. If it is not, leave the column out."
         )
     left = [column for column in of.plan if column.rankers == 0 and column.note != AS_ASKED]
     if left:
-        reason = "it is" if len(left) == 1 else "they are"
-        said.append(f"Left out, as {reason} of no use for new rows: {_noted(left)}.")
+        said.append(f"Columns left out: {_noted(left)}.")
     rare = [column for column in of.plan if "rare" in column.note]
     if rare:
-        said.append(f"Rare values, of which little can be learned: {_noted(rare)}.")
+        said.append(f"Columns with rare values, which have too few rows to learn from: {_noted(rare)}.")
     few, side = min((of.quality.n_pos, "positive"), (of.quality.n_neg, "negative"))
     if few < _FEW:
-        rows = f"{side} row was" if few == 1 else f"{side} rows were"
-        said.append(f"Only {few} {rows} {of.were}: all numbers here are uncertain, as their intervals show.")
+        kind = of.these.removesuffix("s") if few == 1 else of.these
+        verb = "is" if few == 1 else "are"
+        said.append(f"Only {few} {kind} {verb} {side}, so the numbers on this page are uncertain. See the intervals.")
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
     if of.drift is not None:
@@ -583,12 +586,12 @@ def _noted(columns: Sequence[ColumnPlan]) -> str:
 
 def _warnings(of: Findings) -> Section:
     said = _warned(of)
-    listed = markup.items(said) if said else paragraph("Nothing was found that should stop the list from being used.")
+    listed = markup.items(said) if said else paragraph("There are no warnings.")
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
         f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
     )  # fmt: skip
-    return "warnings", "What to mind", listed + drift + _table_of_plan(of)
+    return "warnings", "Warnings", listed + drift + _table_of_plan(of)
 
 
 def _table_of_plan(of: Findings) -> str:
@@ -601,7 +604,7 @@ def _table_of_plan(of: Findings) -> str:
     ]  # fmt: skip
     left = len(of.plan) - len(rows)
     return markup.table(
-        "What became of each column" + (f"; and {count(left)} more" if left else ""),
+        "Columns" + (f"; and {count(left)} more" if left else ""),
         ["Column", "Read as", "Values", "Missing", "Weak rankers", "Note"],
         rows,
         left=(0, 1, 5),
@@ -614,12 +617,12 @@ def _cutoff(of: Findings) -> Section | None:
     sentences, table = of.cutoff._told()
     return (
         "cutoff",
-        "Where to cut, and what that promises",
+        "Cut-off",
         paragraph(*[text(line, markup.SENTENCE) for line in sentences])
         + markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
         + paragraph(
-            "The promise holds for new rows that are like the held-out ones. It allows for the choice of the cut-off, "
-            "and for the number of held-out rows.",
+            "The guarantee holds for new rows from the same distribution as the held-out rows. It accounts for the "
+            "choice of the cut-off and for the number of held-out rows.",
             kind="soft",
         ),
     )
@@ -632,26 +635,25 @@ def _proof(of: Findings) -> Section | None:
     gap = trace.gap
     if trace.direction is not None or trace.status == "separable":
         told = (
-            "The training rows can be put in order, or nearly so, by ever larger coefficients, so that there are no "
-            "best ones. The list is one on the way there."
+            "The training rows are separable, or nearly so: larger coefficients always fit better, and no best ones "
+            "exist. The list uses finite coefficients on the way there."
         )
     elif math.isfinite(gap):
         told = (
-            "These are the best coefficients that there are for these weak rankers, this p and this penalty: what "
-            f"training makes small cannot be made smaller by more than {max(gap, 1e-16):.1g}. That is a proof, and not "
-            "an estimate."
+            "The coefficients are optimal for these weak rankers, this p and this penalty. It is proved that the "
+            f"objective of training is within {max(gap, 1e-16):.1g} of its minimum."
         )
     elif math.isnan(gap):
         told = (
-            f"The coefficients come from {count(trace.n_iter)} rounds of boosting. They were not meant to reach the "
-            "minimum, and no proof was asked for."
+            f"The coefficients come from {count(trace.n_iter)} rounds of boosting, which stops before the minimum. "
+            "There is no certificate."
         )
     else:
-        told = "There is no proof that these coefficients are the best ones for these weak rankers."
+        told = "There is no proof that these coefficients are optimal for these weak rankers."
     return (
         "certificate",
-        "Is this the best list of its kind?",
-        paragraph(told) + paragraph(f"In the words of the run: {text(trace.message, markup.SENTENCE)}", kind="soft"),
+        "Optimality certificate",
+        paragraph(told) + paragraph(f"Message of the solver: {text(trace.message, markup.SENTENCE)}", kind="soft"),
     )
 
 
@@ -672,7 +674,7 @@ def _reproduce(of: Findings) -> Section:
     known.append(("pnorm", text(version)))
     known += [(text(key), text(value, markup.SENTENCE)) for key, value in of.reproduce.items() if key not in _CODE]
     code = "".join(f'<pre tabindex="0">{_lines(of.reproduce[key])}</pre>' for key in _CODE if key in of.reproduce)
-    return "reproduce", "How to make this report again", code + markup.facts(known)
+    return "reproduce", "How to reproduce this report", code + markup.facts(known)
 
 
 _CODE = ("command", "call")
@@ -685,19 +687,20 @@ def _lines(code: str) -> str:
 
 def _glossary(of: Findings) -> Section:
     words = {
-        "Held-out rows": "Rows with known outcome that had no part in training, so that they stand for new ones.",
-        "Score": "The number by which rows are put in order. Only its order matters.",
-        "Precision": f"Of the rows taken, the share that is {of.hit}.",
-        "Recall": f"Of all {of.hit}s, the share that is among the rows taken.",
-        "Lift": "How many times as good as chance: the precision over the share in all rows.",
-        "By chance": "What a list in random order would have, on average.",
-        "Interval": "Where the number would lie, most of the time, had other rows been held out.",
-        "AUC": "Of all pairs of a positive and a negative, the share in right order; 0.5 is chance. The partial AUC "
-        f"looks at the {of.first} {of.miss}s alone, and is scaled so that 0.5 is chance as well.",
+        "Held-out rows": "Rows with known outcome that were not used for training. They stand for new rows.",
+        "Score": "The number that sorts the rows. Only the order matters.",
+        "Precision": f"The share of {of.hit}s among the rows taken.",
+        "Recall": f"The share of all {of.hit}s that is among the rows taken.",
+        "Lift": f"The precision divided by the share of {of.hit}s in all rows; 1 is chance.",
+        "By chance": "The average for a list in random order.",
+        "Interval": "The range of the number that is compatible with the held-out rows, with the stated confidence.",
+        "AUC": "The share of pairs of a positive and a negative that are in the right order; 0.5 is chance. The "
+        f"partial AUC uses the {of.first} {of.miss}s only, scaled so that 0.5 is chance.",
         "Average precision": f"The mean of the precision at the place of each {of.hit}.",
-        "Weak ranker": "One simple way to order rows, such as whether a number exceeds a cut. The score is their sum, "
-        "each times its coefficient.",
-        "p": f"How hard training pushes {of.miss}s away from the {of.end} of the list; 1 treats all places alike.",
-        "Penalty": "What keeps coefficients small, so that the list does not follow accidents of the training rows.",
+        "Weak ranker": "A function that orders rows, such as whether a number exceeds a cut. The score is the sum of "
+        "the weak rankers, each multiplied by its coefficient.",
+        "p": f"The power of the push. A larger p gives more weight to {of.miss}s near the {of.end} of the list; 1 "
+        "treats all places alike.",
+        "Penalty": "A term that keeps coefficients small, so that the list does not overfit the training rows.",
     }
-    return "words", "Words used here", markup.facts(words.items())
+    return "words", "Glossary", markup.facts(words.items())

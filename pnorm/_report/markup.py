@@ -92,7 +92,7 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     return (
         f"In the {first} {count(of.depth)} rows this list has {told} “{shown(of.other, 40)}”",
         f"{signed_count(low)} to {signed_count(high)}",
-        "" if many == "0" or low > 0.0 or high < 0.0 else "The interval holds zero: chance may have made it.",
+        "" if many == "0" or low > 0.0 or high < 0.0 else "This difference may be chance.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The report of a list, for a person who decides: `report_html`."""
+"""The HTML report on a list: `report_html`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pnorm._report import content, markup
 from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._score import score, sigmoid
-from pnorm._split import _without, positives
+from pnorm._split import one_label, positives, without_column
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.metrics import precision_at
@@ -60,6 +60,7 @@ def report_html(
     p: float | None = None,
     intercept: float | None = None,
     positive: Any = None,
+    pos_label: Any = None,
     ids: Any = None,
     training: Any = None,
     others: Mapping[str, Any] | None = None,
@@ -80,20 +81,19 @@ def report_html(
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> None:
-    r"""Write a report of a list: one page of HTML, for a person who decides whether the list is used.
+    r"""Write an HTML report on a ranked list, for readers who decide whether to use the list.
 
-    It begins with a sentence such as "Of the first 100 rows, 64 are positive (55 to 73); by chance it would be 12."
-    Then come measures with intervals beside those of other lists, precision by depth, the first rows with the reasons
-    for their places, the columns that decide and their shapes, what was chosen and why, whether probabilities can be
-    believed, warnings, the cut-off and its promise, the certificate, how to make the report again, and a glossary. What
-    is not given is left out.
+    The page begins with a sentence such as "Of the first 100 rows, 64 are positive (55 to 73)." Its sections are:
+    measures with intervals, compared with other lists; precision by depth; the first rows with reasons; the importance
+    and the shape of each column; the choice of p and the penalty; the calibration of probabilities; warnings; the
+    cut-off; the certificate; how to reproduce the report; and a glossary. A section without input is left out.
 
     Parameters
     ----------
     path : str or path-like
         The file. It is replaced as a whole at the end, or stays as it was. As in `save`.
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        Rows that were held out: they had no part in training, nor in any choice. (See `held_out`.)
+        Held-out rows, used neither for training nor for any choice. (See `held_out`.)
     y : sequence of N labels, or str
         Their labels. As in `split`.
     H : None, sequence of callables, or Rankers
@@ -101,55 +101,57 @@ def report_html(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     p : float, optional
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. It is for the record,
-        and for probabilities.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. It is printed, and used
+        for probabilities.
     intercept : float, optional
-        b, the `intercept` of the trace, or of `pnorm.intercept`. With it and `p` the page says whether probabilities
-        can be believed.
+        b, the `intercept` of the trace, or of `pnorm.intercept`. With it and `p` the page contains a section on the
+        calibration of the probabilities.
     positive : label, optional
-        The label of positive rows. As in `split`.
+        Another name for `pos_label`. As in `split`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `split`.
     ids : sequence of length N, optional
-        What the rows are called. By default, their numbers from 0.
+        The names of the rows. By default, their numbers from 0.
     training : pair (rows, labels), optional
-        The rows that were trained on. Shapes then show where these are, and the page compares the list with two simple
-        ones that are learned from them, unless there are `others`, and the held-out rows with them, unless there is a
-        `drift`.
+        The training rows. Shapes then show their distribution. The page compares the list with two simple lists that
+        are learned from them, unless `others` is given, and compares the held-out rows with them, unless `drift` is
+        given.
     others : mapping from name to array_like, shape (N,), optional
-        Scores of the rows of X by other means, to be compared with.
+        Scores of the rows of X by other models, for comparison.
     cross_validation : CrossValidation, optional
-        How p, the penalty and the kind of weak rankers were chosen.
+        The choice of p, the penalty and the kind of weak rankers.
     trace : Trace, optional
-        The record of training, for the sentence about its certificate.
+        The record of training, for the section on the certificate.
     cutoff : Cutoff, optional
-        What `pnorm.cutoff` has chosen on the held-out rows.
+        The result of `pnorm.cutoff` on the held-out rows.
     drift : Drift, optional
-        What `pnorm.drift` says of the held-out rows.
+        The result of `pnorm.drift` for the held-out rows.
     budget : int, optional
-        Rows that are worked through, with which the page begins. By default 10, 100, 1000, ..., so that they are a
-        fifth of the positives at most.
+        Number of first rows in the first sentence of the page. By default the largest of 10, 100, 1000, ... that is at
+        most a fifth of the positives.
     l1 : float, optional
         Weight of the penalty ``l1 |lam|_1``, zero or more. For the record.
     l2 : float, optional
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. For the record.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `train`. At the bottom, negatives are what is looked for.
+        The end of the list that is to be most accurate. As in `train`. At the bottom, the page counts negatives.
     title : str, optional
-        The name of the page.
+        The title of the page.
     label : str, optional
-        What a positive row is, such as ``"bought = yes"``.
+        The meaning of positive, such as ``"bought = yes"``.
     held_out : bool
-        Whether the rows had no part in training. If not, the page says so, above all else.
+        Whether the rows were not used for training. If they were, the page begins with a warning.
     notes : sequence of str
-        Warnings, beside those that the page finds itself.
+        Further warnings for the page.
     reproduce : str, or mapping from str to str, optional
         The command, or facts by their names, such as ``{"command": ..., "Seed": "0", "Date": "2026-03-01"}``. The page
-        holds no date unless it is given.
+        contains no date unless it is given.
     n_rows : int
-        Rows that are shown, at most.
+        Largest number of rows in the list.
     seed : int or numpy.random.Generator
-        Random numbers; the same seed gives the same result. They are for the resamples behind the intervals.
+        Random numbers; the same seed gives the same result. They are for the resamples of the intervals.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+        Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Raises
     ------
@@ -160,17 +162,17 @@ def report_html(
 
     See Also
     --------
-    explain, shapes, importance : What the page shows of columns, as data.
-    cutoff : How far down the list to go.
+    explain, shapes, importance : The results for columns, as data.
+    cutoff : Choose how many rows to take.
 
     Notes
     -----
-    The page needs no network and holds no scripts, fits light and dark screens and telephones, and can be printed. All
-    names and values are escaped, and long ones are cut. Its size does not grow with the rows: about 100 kB.
+    The page needs no network and contains no scripts. It fits light and dark screens and phones, and can be printed.
+    Names and values are escaped, and long ones are shortened. Its size is about 100 kB for any number of rows.
 
-    The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Some rows, at even
-    steps, stand for all in the shares of shapes, where there are more than 100,000, and in what the list loses without
-    a column, where rows times columns are above 33 million.
+    The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Evenly spaced rows are
+    used for the shares of shapes if there are more than 100,000 rows, and for the importance of columns if rows times
+    columns exceed 33 million.
 
     Examples
     --------
@@ -190,6 +192,7 @@ def report_html(
     target = _file(path)
     push, n_rows = _checks.push(push), _checks.count(n_rows, "n_rows", 0)
     n_threads = _checks.threads(n_threads)
+    positive = one_label(positive, pos_label)
     X, is_pos = _labelled(X, y, positive, "X", "y")
     n = is_pos.size
     rankers = as_rankers(H, X, "X")
@@ -230,7 +233,7 @@ def report_html(
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
     findings = Findings(
         quality=judged,
-        title=text("A ranked list, and what it is worth" if title is None else title, 200),
+        title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
         rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, chances, n_rows, n_threads),
         importance=matters,
@@ -255,14 +258,14 @@ def report_html(
         reproduce=facts,
     )
     made = content.sections(findings)
-    foot = f"Made by pnorm {text(version)}. The page needs no network and holds no scripts."
+    foot = f"Made by pnorm {text(version)}. This page needs no network and contains no scripts."
     _replace(target, markup.page(findings.title, content.head(findings), made, foot).encode("utf-8"))
 
 
 def _labelled(X: Any, y: Any, positive: Any, name: str, of_labels: str) -> tuple[Any, NDArray[np.bool_]]:
     """Return rows, and which are positive."""
     if isinstance(y, str):
-        X, y = _without(X, y)
+        X, y = without_column(X, y)
     with _checks.rows_called(name):
         return X, positives(X, y, _checks.n_rows(X, name), positive, of_labels)
 

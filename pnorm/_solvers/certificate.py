@@ -1,20 +1,18 @@
 r"""A bound on how far log F_p is above its infimum, valid in floating point.
 
-For any u, w on the two sides, with equal masses pi_g in every group and matching moments
-Hᵀu = H̃ᵀw, weak duality says
+For any u, w on the two sides, with equal masses pi_g in every group and matching moments Hᵀu = H̃ᵀw, weak duality gives
 
     log F_p >= -p sum u ln(u/c) - sum w ln(w/c) + p sum_g pi_g ln pi_g    for every lam,
 
-(one group: p Ent(u) + Ent(w)). Such u', w' come from the weights at lam by one Newton step, and
-then log F_p(lam) less the bound is a sum of relative entropies, all of them nonnegative,
+(one group: p Ent(u) + Ent(w)). One Newton step from the weights at lam gives such u', w'. Then log F_p(lam) minus the
+bound is a sum of relative entropies, which are all nonnegative,
 
-    gap = KL(pi' | pi) + sum_g pi'_g [p KL(u'_g | u_g) + KL(w'_g | w_g)],
+    gap = KL(pi' | pi) + sum_g pi'_g [p KL(u'_g | u_g) + KL(w'_g | w_g)].
 
-which loses no digits however near the minimiser lam is. Rounding enters in two ways, both bounded
-below. The moments of u', w' match to rounding only: with the Hessian's inverse there is a small
-change of u', w' after which they match, and as the entropies are stationary at u, its effect is of
-second order. And log F_p(lam) itself is rounded, which the gap includes, so that it bounds what is
-reported as the objective.
+It loses no digits even if lam is close to the minimiser. Rounding enters in two ways, and both are bounded below.
+First, the moments of u', w' match only up to rounding. By the inverse of the Hessian there is a small change of u', w'
+after which they match. The entropies are stationary at u, so its effect is of second order. Second, log F_p(lam) itself
+is rounded. The gap includes this, so it bounds the objective as it is reported.
 """
 
 from __future__ import annotations
@@ -38,43 +36,43 @@ from pnorm._threads import ROWS, slices
 _EPS = float(np.finfo(float).eps)
 
 _INSIDE = (1e-2, 1e-4)
-"""Shares by which slopes are to be within l1, for a certificate without a penalty on squares."""
+"""Shares by which slopes must be within l1, for a certificate without a penalty on squares."""
 
 _TRIES = 5
-"""Times that coefficients at zero may join those that are not."""
+"""How often coefficients at zero may join the nonzero ones."""
 
 _LEAST = 1e-9
 """Least share of its weight that a row must keep: rounding must not decide the sign of a weight."""
 
 _LARGEST = 1e100
-"""Ratio by which no weight of a certificate grows."""
+"""Upper bound on the ratio by which a weight of a certificate grows."""
 
-_FAR = "a step changes weights by more than a float can hold"
+_FAR = "a Newton step changes weights by more than a float can hold"
 
 _CUT = 1.5 * _LEAST - 1.0
-"""Change of a weight that is cut off just above zero, as a share of it."""
+"""Relative change of a weight that is cut off just above zero."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on log F_p + l2/2 |lam|**2 at a point, less its infimum."""
+    """An upper bound of log F_p + l2/2 |lam|**2 at a point minus its infimum."""
 
     gap: float
-    """Nats above the infimum, at most; inf where there is no certificate."""
+    """Largest possible distance from the infimum, in nats; inf if there is no certificate."""
     rounding: float
-    """Share of the gap that stands for rounding, in nats."""
+    """The part of the gap that comes from rounding, in nats."""
     moment_residual: float
-    """Largest difference of a moment of u' and w'; nan where there are none."""
+    """Largest difference of a moment of u' and w'; nan if there are none."""
     least: float
     """Least ratio of a weight of u', w' to its weight in u, w: one at the minimiser."""
     reason: str
-    """Why there is no certificate; empty where there is one."""
+    """The reason why there is no certificate; empty if there is one."""
     delta: Vector | None = None
-    """The step that gave the weights of the certificate, where that is not the one that was passed."""
+    """The step that gave the weights of the certificate, if it differs from the step that was passed."""
     change: float = 0.0
-    """Largest ratio by which rounding may have to change them, less one."""
+    """Largest ratio by which rounding may have to change these weights, minus one."""
     hidden: float = 0.0
-    """Share of the gap that stands for the rounding of slopes, where a penalty turns it into nats."""
+    """The part of the gap that comes from the rounding of slopes, through a penalty."""
 
     def at_most(self, gap: float) -> Bound:
         """Return the same bound with another gap, if that is smaller."""
@@ -84,7 +82,7 @@ class Bound:
 def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> Bound:
     """Bound the objective at a point from below, with its curvature and its Newton step delta.
 
-    With a penalty the means and the step are all that is asked.
+    With a penalty only the means and the step are needed.
     """
     nothing_else = Penalty.of(problem.n_rankers, l2=curvature.l2)
     if curvature.l2 > 0.0:
@@ -97,7 +95,7 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
     for attempt in range(3):
         moved = _Moved(problem, point, curvature, delta)
         if moved.lowest < _LEAST:
-            reason = "the weights that a Newton step gives are not all positive"
+            reason = "the weights after a Newton step are not all positive"
         if reason:
             break
         residual, error = _residual(problem, point, curvature, moved, careful)
@@ -120,7 +118,7 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
 
 
 def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penalty, delta: Vector) -> Bound:
-    """Bound an objective whose coefficients all have a penalty on their squares, with a step: any weights will do."""
+    """Bound an objective whose coefficients all have a penalty on their squares, with a step; any weights are valid."""
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
 
@@ -143,8 +141,8 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
 def certify_signs(problem: Problem, point: Point, means: Means, penalty: Penalty) -> Bound:
     """Bound an objective without l1 and l2 whose coefficients have signs.
 
-    The moments of the coefficients that are not zero match, as without signs. Those of the others need not, if their
-    slopes are on the side of their bounds; one whose slope is not, by rounding maybe, is counted among the first.
+    For nonzero coefficients the moments must match, as without signs. For zero coefficients they need not match if
+    their slopes point to the bounds. A coefficient whose slope does not, perhaps by rounding, counts as nonzero.
     """
     p, may_move = problem.objective.traits.p, penalty.low < penalty.high
     free = (point.lam != 0.0) | (np.isinf(penalty.low) & np.isinf(penalty.high))
@@ -175,11 +173,11 @@ def certify_signs(problem: Problem, point: Point, means: Means, penalty: Penalty
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Some of the weak rankers, whose moments are worth all digits."""
+    """Some of the weak rankers, whose moments are computed to all digits."""
 
     which: NDArray[np.intp]
     problem: Problem
-    """The problem of these alone."""
+    """The problem with these weak rankers only."""
     means: Means
 
 
@@ -195,11 +193,11 @@ def certify_within(
 ) -> Bound:
     """Bound an objective with l1, with a step and one to slopes that are all within l1.
 
-    What bounds it without its penalty on squares bounds it with it, and is the better the smaller that is.
+    A bound without the penalty on squares is also a bound with it. It is better if that penalty is smaller.
 
-    The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
-    back: slopes are linear in the weights, and entropies concave. Where rounding of the slopes is above the tolerance,
-    those of the chosen weak rankers are found in twice the working precision.
+    By rounding, the slopes after the first step may exceed l1. A mixture with the weights after the other step brings
+    them back, since slopes are linear in the weights and entropies are concave. If rounding of the slopes is above the
+    tolerance, the slopes of the chosen weak rankers are computed in twice the working precision.
     """
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
@@ -237,7 +235,7 @@ def certify_within(
     return Bound(math.inf, rounding, worst, lowest, reason)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is no number proves nothing
+@np.errstate(over="ignore", invalid="ignore")  # nan proves nothing
 def certify_penalised(
     problem: Problem,
     point: Point,
@@ -248,11 +246,11 @@ def certify_penalised(
     chosen: Chosen | None,
     tol: float,
 ) -> Bound:
-    """Bound an objective with a penalty, with a step from the point: the least of the bounds that serve there.
+    """Bound an objective with a penalty, with a step from the point: the least of the bounds that apply.
 
-    A penalty on squares serves if it is worth more than the rounding of slopes; else l1 does. Where the whole penalty
-    is next to nothing, what bounds the objective without it is as good. `inner` returns the step to slopes that are
-    within l1 by a share, and `chosen` is the working set; they are None where that is too large.
+    A penalty on squares gives a bound if it is larger than the rounding of slopes; otherwise l1 gives one. If the whole
+    penalty is tiny, a bound of the objective without it is as good. `inner` returns the step to slopes that are within
+    l1 by a share, and `chosen` is the working set. Both are None if the working set is too large.
     """
     found = []
     if penalty.is_bounded:
@@ -269,12 +267,12 @@ def certify_penalised(
         bound = certify_signs(problem, point, means, penalty.bounds_alone())
         found.append(replace(bound, gap=bound.gap + added))
     if not found:
-        found.append(Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2"))
+        found.append(Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2 > 0"))
     return min(found, key=lambda bound: bound.gap if bound.gap >= 0.0 else math.inf)
 
 
 def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, tol: float) -> tuple[Point, Bound]:
-    """Return the certificate and its point: with precise scores, if only the rounding of others is above `tol`."""
+    """Return the certificate and its point, with precise scores if only the rounding of scores is above `tol`."""
     bound = certify(problem, point, curvature, delta)
     near = bound.gap < 2.0 * max(tol, bound.rounding)
     if not point.precise and near and bound.rounding > 0.25 * tol:
@@ -284,11 +282,11 @@ def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, 
 
 
 def _why_not(curvature: Curvature) -> str:
-    """Return the reason why the Hessian proves nothing; empty where it does."""
+    """Return the reason why the Hessian gives no certificate; empty if it gives one."""
     if curvature.null is not None and not curvature.null.exact:
-        return "some combination of weak rankers is the same on all rows but for a little more than rounding"
+        return "some combination of weak rankers is almost constant, to slightly more than rounding"
     if curvature.cut.shape[1]:
-        return "only rows of next to no weight tell some weak rankers apart"
+        return "some weak rankers differ only on rows of almost no weight"
     return ""
 
 
@@ -308,10 +306,10 @@ def penalised_gap(problem: Problem, point: Point, edges: Vector, penalty: Penalt
 
 
 def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple[float, float]:
-    """Return a bound where few rows count and scores are far apart, and its rounding.
+    """Return a bound for few rows that count and scores far apart, and its rounding.
 
-    `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
-    -p**2 |between|**2 / (2 l2) less what case weights add.
+    `between` is a difference of means under some u', w'. Entropies are at least zero, so no value is below
+    -p**2 |between|**2 / (2 l2), minus a term for case weights.
     """
     p, lam = problem.objective.traits.p, point.lam
     penalty = 0.5 * l2 * float(lam @ lam)
@@ -323,9 +321,9 @@ def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple
 
 
 class _Moved:
-    """The weights u', w' that a Newton step makes of u, w, and their relative entropies.
+    """The weights u', w' after a Newton step from u, w, and their relative entropies.
 
-    Weights that the step would make negative are `cut` off just above zero: those serve where moments need not match.
+    With `cut`, weights that would become negative are set just above zero, which is valid if moments need not match.
     """
 
     def __init__(self, problem: Problem, point: Point, curvature: Means, delta: Vector, cut: bool = False) -> None:
@@ -348,7 +346,7 @@ class _Moved:
             return
         (_, largest_u, excess_u, kl_u, shift_u, turn_u), (_, largest_w, excess_w, kl_w, shift_w, turn_w) = found
         mass, entropy = _normalised(weights.share, of_group)
-        # Weights are divided by their sums, so the entropies are those of what comes of it.
+        # Weights are divided by their sums; the entropies are those of the result.
         entropy += p * float(mass @ _over_sum(kl_u, excess_u)) + float(mass @ _over_sum(kl_w, excess_w))
         self.masses = mass / (1.0 + excess_u), mass / (1.0 + excess_w)
         self.entropy = max(entropy, 0.0)
@@ -368,11 +366,11 @@ class _Step:
     """The ratio of the group's mass."""
     sign: float
     least: float
-    """What x is, at least."""
+    """The least value of x."""
 
     def ratios(self, rows: WeightedRows) -> Vector:
         """Return x of u'/u = scale (1 + x), for every row."""
-        x = rows.rows.scores(self.delta)  # a new array, and changed in place: copies of all rows are large
+        x = rows.rows.scores(self.delta)  # a new array, changed in place to save memory
         x -= self.mean[rows.group]
         x *= self.sign / self.scale[rows.group]
         return np.asarray(np.maximum(x, self.least, out=x))
@@ -391,11 +389,11 @@ def _changes(rows: WeightedRows, step: _Step) -> tuple[float, float, Any, Any, f
     largest = float(change.max())
     mean = float(rows.total @ np.abs(change, out=change))
     del change
-    kl: Any = math.nan  # unless all weights are positive
+    kl: Any = math.nan  # until all weights are known to be positive
     turn = math.nan
     if lowest >= _LEAST:
         entropy = np.empty_like(x)
-        for some in slices(x.size, ROWS):  # its own arrays are many
+        for some in slices(x.size, ROWS):  # in slices, since it needs several arrays
             entropy[some] = _kl(x[some])
         entropy *= rows.within
         kl = rows.by_group(entropy, n)
@@ -483,7 +481,7 @@ def _rounding_of_value(problem: Problem, point: Point, curvature: Means, penalty
 
 
 def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
-    """Bound what rounded scores, and hence rounded u and w, may hide: their entropies are near a minimum."""
+    """Bound the effect of rounded scores, and hence of rounded u and w, whose entropies are near a minimum."""
     p = problem.objective.traits.p
     if point.sizes is not None:
         error = 2.0 * _EPS * (1.0 + point.sizes[2])

@@ -1,7 +1,7 @@
-"""Columns of codes as a solver sees them: trees of rankers, sums of the weights by code, and steps of a whole column.
+"""Columns of codes for solvers: trees of rankers, sums of the weights by code, and steps of a whole column.
 
-What is minimised along one column is a function of the sums of the weights by its code alone. So a column is brought
-to its minimum without a pass over the rows; one pass then changes the weights, and finds the sums of the next column.
+The objective along one column is a function of the sums of the weights by its code. A column is therefore brought to
+its minimum without a pass over the rows. One pass then changes the weights and computes the sums of the next column.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from pnorm._storage.combined import Negated
 from pnorm._threads import Pass, over_blocks
 
 _LINES = 4
-"""Rankers of a feature, on average, that are no edges of its tree, at most: each is a step by itself."""
+"""Largest average number of rankers of a feature that are not edges of its tree: each is a step by itself."""
 
 _MOST = 4
-"""Newton steps of a column at each visit, at most."""
+"""Largest number of Newton steps of a column at each visit."""
 
 _FAR = 300.0
-"""Change of the exponents in sweeps after which the weights are formed anew: products that underflow stay zero."""
+"""Change of the exponents in sweeps after which the weights are recomputed: products that underflow stay zero."""
 
 _FEW = 2**16
-"""Rows up to which sweeps are one call, without threads."""
+"""Number of rows up to which sweeps are one call, without threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +80,14 @@ class Trees:
         return cls(sizes, nodes[0], nodes[1], nodes[2], n_lines, line, values, place)
 
     def split(self, lam: Vector) -> tuple[Vector, Vector]:
-        """A number for every ranker as numbers for nodes and for lines."""
+        """Split numbers for all rankers into numbers for nodes and for lines."""
         of_nodes = np.where(self.ranker >= 0, lam[self.ranker], 0.0)
         of_lines = np.zeros(len(self.values))
         of_lines[: self.line.size] = lam[self.line]
         return of_nodes, of_lines
 
     def join(self, of_nodes: Vector, of_lines: Vector, n: int) -> Vector:
-        """Numbers for nodes and for lines as a number for every ranker."""
+        """Join numbers for nodes and for lines to numbers for all rankers."""
         lam, edge = np.zeros(n), self.ranker >= 0
         lam[self.ranker[edge]] = of_nodes[edge]
         lam[self.line] = of_lines[: self.line.size]
@@ -95,7 +95,7 @@ class Trees:
 
 
 def _tree(own: Index, at: Index, levels: int) -> tuple[Index, Index, Index, Index]:
-    """The parents, the cells and the rankers of the nodes of a feature, and the rankers that are no edges."""
+    """The parents, the cells and the rankers of the nodes of a feature, and the rankers that are not edges."""
     step, level = np.full(levels, -1), np.full(levels, -1)
     rest = []
     for j, place in zip(own.tolist(), at.tolist(), strict=True):
@@ -106,7 +106,7 @@ def _tree(own: Index, at: Index, levels: int) -> tuple[Index, Index, Index, Inde
             of_codes[code] = j
     codes = np.arange(levels)
     if (step >= 0).any():
-        if level[0] >= 0 and step[1] < 0:  # the code of missing values hangs on the lowest one of the others
+        if level[0] >= 0 and step[1] < 0:  # the parent of the code of missing values is the lowest other code
             parent, cell = np.r_[0, codes[:-2], 0], np.r_[codes[1:], 0]
             ranker, level[0] = np.r_[-1, step[2:], level[0]], -1
         else:
@@ -123,26 +123,26 @@ _TREES: WeakKeyDictionary[Schema, Trees] = WeakKeyDictionary()
 
 
 def trees_of(schema: Schema) -> Trees:
-    """The trees of a schema, found once for all problems of a path."""
+    """The trees of a schema, built once for all problems of a path."""
     if schema not in _TREES:
         _TREES[schema] = Trees.of(schema)
     return _TREES[schema]
 
 
 def coded_table(table: Table) -> Coded | None:
-    """A table, whatever its sign, if codes are all that it has."""
+    """A table with either sign, if it consists of codes only; else None."""
     table = table.base if isinstance(table, Negated) else table
     return table if isinstance(table, Coded) else None
 
 
 def coded_tables(problem: Problem) -> list[Coded] | None:
-    """The tables of both sides in memory, if codes are all that they have."""
+    """The tables of both sides in memory, if they consist of codes only; else None."""
     coded = [table for table in map(coded_table, problem.tables) if table is not None]
     return coded if len(coded) == len(problem.tables) else None
 
 
 def has_codes(problem: Problem) -> bool:
-    """Return whether codes are all that the rows have, wherever they are."""
+    """Return whether the rows, in memory or in parts, consist of codes only."""
     if problem.in_memory:
         return coded_tables(problem) is not None
     return coded_table(problem.table) is not None and bool(min(problem.reduce(_is_coded)))
@@ -150,15 +150,15 @@ def has_codes(problem: Problem) -> bool:
 
 @reduction("min")
 def _is_coded(rows: Rows) -> float:
-    """Whether codes are all that a part has: sparse columns are codes in some parts and numbers in others."""
+    """Whether a part consists of codes only: sparse columns may be codes in one part and numbers in another."""
     return float(coded_table(rows.table) is not None)
 
 
 class Columns:
-    """The columns of a problem, with a penalty. Coefficients are those of the problem, whatever the sign of outputs.
+    """The columns of a problem, with a penalty. Coefficients are those of the problem, for either sign of outputs.
 
-    Sweeps minimise log F_p and the penalty, less the product of the columns' shapes with `linear`, if it is given: a
-    number for each code of every column, of sum zero in each.
+    Sweeps minimise log F_p plus the penalty, minus the product of the columns' shapes with `linear`, if given: a number
+    for each code of every column, which sum to zero over each column.
     """
 
     def __init__(self, problem: Problem, tables: list[Coded], penalty: Penalty, linear: Vector | None = None) -> None:
@@ -181,7 +181,7 @@ class Columns:
         sizes = np.array([own.size for own in features], np.intp)
         codes = np.array([n for _, _, _, n in self._words], np.intp)
         self._members = bounds_of(sizes), codes, np.concatenate(features)
-        """The features of the words, one word after the other: where they begin, the codes of the word, and they."""
+        """The features of the words, one word after the other: their starts, the codes of the word, the features."""
         first_cell = np.repeat(self._schema.cells[:-1], np.diff(trees.first))
         self._cells = np.where(trees.cell >= 0, first_cell + trees.cell, -1)
 
@@ -190,11 +190,11 @@ class Columns:
     def sweeps(
         self, lam: Vector, weights: tuple[Vector, Vector], least: float, enough: float, slow: float, limit: int
     ) -> tuple[Vector, Vector]:
-        """Visit every column, again and again, from coefficients whose weights are given, and changed.
+        """Visit every column repeatedly, from coefficients whose weights are given; the weights are changed.
 
-        Steps that promise less than `least` are not taken. The last sweep is one that lowers the objective by no more
-        than `enough`, or by more than the share `slow` of what the one before did. Return the coefficients, and how far
-        each sweep lowers the objective.
+        Steps that promise less than `least` are skipped. Sweeps end when one lowers the objective by at most `enough`,
+        or by more than the share `slow` of the previous fall. Return the coefficients, and the fall of the objective in
+        each sweep.
         """
         trees, falls = self._trees, np.zeros(limit)
         of_nodes, of_lines = trees.split(self._sign * lam)
@@ -215,7 +215,7 @@ class Columns:
     def _sweep_many_rows(
         self, forest: list[Any], weights: tuple[Vector, Vector], enough: float, slow: float, falls: Vector
     ) -> int:
-        """Take sweeps whose passes over the rows threads share; return how many."""
+        """Take sweeps whose passes over the rows use threads; return their number."""
         moved, sums = 0.0, self._sums(0, weights)
         for sweep in range(falls.size):
             for k, (features, _, _, n) in enumerate(self._words):

@@ -1,8 +1,9 @@
 """Coordinate descent: Figure 1 of both papers on its factored form.
 
-Two loops share the work. The one in `_rounds` is to be read beside Figure 1. It does every kind of round, for every
-objective and storage, and has all the messages. Before each of its rounds it offers the next ones to compiled code
-(`DescentState.run`). That does the ordinary ones, many at a time and to the same bits, and leaves the first other one.
+There are two loops. The loop in `_rounds` follows Figure 1 line by line. It does every kind of round, for every
+objective and storage, and it contains all messages. Before each of its rounds it calls compiled code
+(`DescentState.run`) for the next rounds. The compiled code does ordinary rounds, many at a time and with the same bits,
+and stops at the first round that is not ordinary.
 """
 
 from __future__ import annotations
@@ -83,23 +84,23 @@ def _rounds(
         else:
             status = "stalled" if lost else "stationary"
             free = edges if stays is None else np.where(stays, 0.0, edges)
-            kept = " that its sign lets it use" if np.abs(edges - free).max() > tol else ""
-            why = " that a step could use" if lost else kept
+            kept = " in the direction that its sign allows" if np.abs(edges - free).max() > tol else ""
+            why = " along which a step lowers the objective" if lost else kept
             message = f"no weak ranker has an edge above tol = {tol:g}{why}{lost}"
             if selection != "absolute" and free.min() < -tol:
                 j = int(np.argmin(free))
                 message += (
-                    f"; {shown(names[j])} has one of {free[j]:.3g}, so that this need not be a minimum: "
-                    "selection='absolute' lowers coefficients as well"
+                    f"; {shown(names[j])} has an edge of {free[j]:.3g}, so this need not be a minimum. "
+                    "Pass selection='absolute', which also lowers coefficients (lam)"
                 )
             if not objective.traits.is_convex:
-                message += "; R need not be convex with this price: this is a stationary point, and maybe no minimum"
+                message += "; R need not be convex with this price, so this is a stationary point, maybe not a minimum"
             break
 
         # (c) the coefficient
         lam[j] += step
 
-        # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
+        # (d), (e) d is represented by the weights of the rows; its normaliser is a ratio of sums of q over all pairs
         previous = state.log_mass
         state.move(j, step)
         record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f, state.intercept)
@@ -125,11 +126,11 @@ def _stopped(record: RoundRecorder) -> tuple[str, str]:
     return "callback", f"the callback stopped the run after round {record.n_iter}"
 
 
-_REMEDY = ": smoothing=0.1, say, would round it off"
+_REMEDY = ". Pass smoothing=0.1 to round it off"
 
 
 def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
-    """Return the reason why a step along the ranker with the largest edge leads nowhere."""
+    """Return the reason why a step along the ranker with the largest edge does not lower the objective."""
     corner = objective.traits.nonsmooth
     if corner is not None and step == 0.0:
         return (
@@ -140,9 +141,9 @@ def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
 
 
 def _what_of_minimum(objective: Objective) -> str:
-    return "its losses are as small as they get" if objective.traits.attains_zero else "no minimiser exists"
+    return "all losses are at their minimum" if objective.traits.attains_zero else "no minimiser exists"
 
 
 def _exp(x: float) -> float:
-    """Return e^x, infinite where no double holds it: z may be huge, as a large p pays with all other pairs."""
+    """Return e^x, infinite on overflow: z may be huge, since with a large p a step may raise q of most pairs."""
     return math.inf if x >= 709.0 else math.exp(x)

@@ -1,12 +1,12 @@
 """The state of a training run: the weights of the rows, the objective, and how both change with a step.
 
-Along most rankers weights are formed anew from the scores, an exponential per row. After a short step they are
-multiplied by exponentials of it, which are short polynomials. Along a ranker that takes few values the step is
-found on the sums of the weights by value, and in memory the weights are multiplied by a number for each value; where
-pairs form within groups, for each group and value. The rounding errors of multiplied weights add up slowly, and from
-time to time they are formed anew.
+Along most rankers the weights are recomputed from the scores, with one exponential per row. After a short step they are
+multiplied by exponentials of the step, which are short polynomials. Along a ranker of few values, the step is computed
+from the sums of the weights by value. In memory the weights are then multiplied by one number for each value, or with
+query groups for each group and value. The rounding errors of multiplied weights accumulate slowly, so the weights are
+recomputed from time to time.
 
-`HeldRows.run` gives ordinary rounds of rows in memory to compiled code, on the same arrays and to the same bits.
+`HeldRows.run` calls compiled code for ordinary rounds of rows in memory, with the same arrays and the same bits.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
 _ROUNDS = 100
-"""Multiplications after which weights are formed anew: each adds some 1e-16 to their relative error."""
+"""Multiplications after which weights are recomputed: each adds about 1e-16 to their relative error."""
 
 _EXPONENTS = 100.0
-"""Change of exponents after which they are: a weight that underflows is lost to multiplication.
+"""Change of exponents after which weights are recomputed: a weight that underflows stays zero in multiplications.
 
-From its floor of e^-600 this leads to no subnormal number, either, which would be slow."""
+From the floor of e^-600 this change does not lead to subnormal numbers, which would be slow."""
 
 _LIGHT = 1e-200
-"""Share of all weight below which clamped weights make a sum unreliable: they may have risen from their floor, of
-e^-600, by the exponents above, and there may be 1e17 of them."""
+"""Share of all weight below which clamped weights make a sum unreliable: they may have risen from their floor of e^-600
+by the exponents above, and there may be 1e17 of them."""
 
 _SHRUNK = 16.0
-"""Factor by which scores come down after which they are formed anew: they keep the rounding of what they were."""
+"""Factor by which scores shrink before they are recomputed: they keep the rounding errors of their earlier size."""
 
 _CELLS = 4
-"""Rows for each group and value of a ranker from which on sums by group and value make its step faster."""
+"""Number of rows per group and value of a ranker from which on sums by group and value make its step faster."""
 
 _VALUES = 64
-"""Values of such a ranker, at most."""
+"""Largest number of values of such a ranker."""
 
 _NONE = np.empty(0)
 
@@ -77,7 +77,7 @@ class DiscreteRanker:
         self._zeros = Scores(np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1]))
 
     def step(self, masses: Sequence[Vector], sign: float) -> float | None:
-        """The step along the ranker from sums of u and w by its code; None where some are too light."""
+        """The step along the ranker from sums of u and w by its code; None if some sums are too small."""
         direction, p = self._problem.direction(self._j, *self.on_side, self.binary), self._problem.objective.traits.p
         if self.binary and direction.gap(sign) < 0.0:
             u0, u1, w0, w1 = [float(x) for of_side in masses for x in np.bincount(self._is_high, of_side, 2)]
@@ -95,10 +95,10 @@ class DiscreteRanker:
 
 
 class DescentState:
-    """Coefficients, and what the rows say at them."""
+    """Coefficients, and the objective, edges and margins of the rows at them."""
 
     def __init__(self, problem: Problem, lam: Vector, signs: NDArray[np.int8] | None = None) -> None:
-        """`lam` stays the caller's, who changes it before `move`; `signs` are those that it has and keeps."""
+        """Take `lam`, which the caller changes before calling `move`, and the signs that it satisfies and keeps."""
         self.problem, self.lam = problem, lam
         self._signs = None if signs is None or not signs.any() else signs
         self._discrete: dict[int, DiscreteRanker | None] = {}
@@ -120,7 +120,7 @@ class DescentState:
 
     @property
     def intercept(self) -> float:
-        """Intercept of probabilities; nan where the objective gives none."""
+        """Intercept of probabilities; nan if the objective gives none."""
         return self.problem.users_intercept(self._rows.intercept)
 
     def edges(self) -> Vector:
@@ -128,18 +128,18 @@ class DescentState:
         return self.problem.edges(self._rows.totals())
 
     def stays(self, edges: Vector) -> NDArray[np.bool_] | None:
-        """Whether each coefficient stays at zero, as its edge points to where its sign does not let it be.
+        """Whether each coefficient stays at zero because its edge points in the direction that its sign forbids.
 
-        None where there are no signs.
+        None if there are no signs.
         """
         return None if self._signs is None else (self.lam == 0.0) & (self._signs * edges < 0.0)
 
     def crosses_zero(self, j: int, step: float) -> bool:
-        """Whether a step takes the coefficient of ranker j to where its sign does not let it be."""
+        """Whether a step would give the coefficient of ranker j the wrong sign."""
         return self._signs is not None and float(self._signs[j]) * (self.lam[j] + step) < 0.0
 
     def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
-        """Do ordinary rounds, if there are any, so many at most; return their number."""
+        """Do ordinary rounds, at most `limit`; return their number."""
         return self._rows.run(limit, selection, tol, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
 
     def margin(self) -> float:
@@ -170,7 +170,7 @@ class DescentState:
         self._rows.move(j, step, self._discrete_ranker(j))
 
     def _discrete_ranker(self, j: int) -> DiscreteRanker | None:
-        """Ranker j as one of few values, where its sums by code are all that a step needs."""
+        """Ranker j as a ranker of few values, if a step needs only its sums by code; else None."""
         if j not in self._discrete:
             objective = self.problem.objective
             by_sums = objective.traits.factored and objective.groups is None
@@ -180,7 +180,7 @@ class DescentState:
 
 
 class GroupedRanker:
-    """A coded ranker of few values beside the groups: the weights are summed and changed by group and value."""
+    """A coded ranker of few values, with groups: the weights are summed and changed by group and value."""
 
     def __init__(self, problem: Problem, j: int, values: Vector, place: Index) -> None:
         """Take the values of ranker j, centred, and the place in them of each of its codes."""
@@ -188,7 +188,7 @@ class GroupedRanker:
 
     @classmethod
     def of(cls, problem: Problem, j: int) -> GroupedRanker | None:
-        """Ranker j as such a one; None where it is none."""
+        """Ranker j as a `GroupedRanker`; None if it is not coded or has too many values."""
         if not problem.in_memory or not problem.table.coded[j]:
             return None
         values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
@@ -215,7 +215,7 @@ class GroupedRanker:
 
 
 class HeldRows:
-    """Scores and weights of all rows as arrays in this process, wherever the rows are."""
+    """Scores and weights of all rows as arrays in this process; the rows may be elsewhere."""
 
     def __init__(self, problem: Problem, lam: Vector, signs: NDArray[np.int8] | None = None) -> None:
         self.problem, self.lam, self._signs = problem, lam, signs
@@ -229,21 +229,21 @@ class HeldRows:
         """Shares of groups at p = 1."""
         self._multiplies = problem.objective.traits.factored and bool(coded.any())
         self._multiplies &= groups is None or (problem.in_memory and _few_cells(problem, 2))
-        # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
+        # With coded rankers only, scores are not stored. They follow from lam at the cost of a few rounds.
         self._keeps_scores = not (self._multiplies and bool(coded.all()))
         self._grouped: dict[int, GroupedRanker | None] = {}
         self._cells: list[Vector] | None = None
-        """Sums of u and w by group and value, from which the step of the round was found."""
+        """Sums of u and w by group and value, from which the step of the round was computed."""
         self._tallies: list[Vector] | None = None
         self._compiled: _Compiled | None = None
-        # Weights of dense rankers are multiplied where z asks for no more memory than that of a block of rows.
+        # Weights of dense rankers are multiplied if z needs no more memory than a block of rows.
         self._tilts = problem.objective.traits.factored and groups is None
         self._tilts &= self._multiplies or problem.objective.traits.p == 1.0 or problem.n_neg <= ROWS
         held = (self._multiplies or self._tilts) and problem.objective.traits.p != 1.0
         self._v = np.empty(problem.n_neg) if held else None
         self._f: Scores | None = (f := problem.scores(lam))
         self._level = 0.0
-        """Constant that the scores lack, as directions are centred."""
+        """Constant that is missing in the scores, since directions are centred."""
         self._widest = 0.0
         if lam.any():
             self._widest = self._size()
@@ -284,18 +284,19 @@ class HeldRows:
         return margin
 
     def overlaps(self) -> bool:
-        """Whether the weights alone, from which scores take long to form, show a negative above a positive."""
+        """Whether the weights alone show a negative above a positive; computing the scores would take longer."""
         objective = self.problem.objective
         if self._f is not None or not isinstance(objective, PNorm) or objective.groups is not None:
             return False
         if any([log_c is not None for log_c in objective.log_c]):
             return False
-        # p times the most that a negative is above a positive: u has the sum of e^-f taken out, w that of e^(p f).
+        # p times the largest amount by which a negative is above a positive. u is divided by the sum of e^-f, w by
+        # that of e^(p f).
         above = self.log_f + objective.p * math.log(self.u.max()) + math.log(self.w.max())
         return above > 1e-6 * (objective.p + abs(self.log_f))
 
     def totals(self) -> Vector:
-        """Totals of u less those of w."""
+        """Totals of u minus totals of w."""
         if not self.problem.in_memory:
             pos, neg = self.problem.reduce_weighted(self._weights, totals)
             return np.asarray(pos - neg)
@@ -310,7 +311,7 @@ class HeldRows:
         return [self.problem.table.masses(j, of_side) for of_side in self._tallies]
 
     def direction(self, j: int) -> Direction:
-        """Ranker j on the rows, centred; valid until another is asked for."""
+        """Ranker j on the rows, centred; valid until the next call."""
         if self._direction is None or self._direction[0] != j:
             problem, shift = self.problem, float(self.problem.shift[j])
             if problem.in_memory:
@@ -318,7 +319,7 @@ class HeldRows:
                 self._run(*[table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)])
             else:
                 pos, neg = problem.reduce(column, (j, j), (shift, shift))
-            if j not in self._known:  # what needs a look at all rows
+            if j not in self._known:  # needs a pass over all rows
                 low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
                 binary = problem.objective.groups is None  # with groups there is no closed form
                 binary = binary and _takes_only(low, high, pos) and _takes_only(low, high, neg)
@@ -327,7 +328,7 @@ class HeldRows:
         return self._direction[1]
 
     def known(self, j: int) -> Direction:
-        """Ranker j without its outputs, which are read at the first time alone."""
+        """Ranker j without its outputs, which are read only the first time."""
         return self._known[j] if j in self._known else self.direction(j)
 
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
@@ -342,7 +343,7 @@ class HeldRows:
         return step
 
     def _step_of_cells(self, j: int, sign: float) -> float | None:
-        """The step along ranker j by sums of the weights by group and value; None where it takes the rows."""
+        """The step along ranker j from sums of the weights by group and value; None if it needs the rows."""
         self._cells, direction = None, self.known(j)
         grouped = self._grouped_ranker(j)
         if grouped is None or not direction.gap(sign) < 0.0:
@@ -356,7 +357,7 @@ class HeldRows:
         return step
 
     def _grouped_ranker(self, j: int) -> GroupedRanker | None:
-        """Ranker j as one of few values, where pairs form within groups."""
+        """Ranker j as a ranker of few values, if pairs form within groups."""
         if j not in self._grouped:
             objective = self.problem.objective
             some = objective.traits.factored and objective.groups is not None
@@ -379,7 +380,7 @@ class HeldRows:
                 self._widest = max(self._widest, size)
         cells, self._cells = self._cells, None
         if problem.objective.groups is not None and (fresh or cells is None or not self._move_cells(j, step, cells)):
-            # Rankers that are not multiplied ask for the scores again.
+            # Other rankers need the scores again.
             self._keeps_scores |= not fresh
             self._weigh()
             return
@@ -428,7 +429,7 @@ class HeldRows:
         self._add_logs(j, step, log_u, log_w, log_w if log_v is None else log_v)
 
     def _add_logs(self, j: int, step: float, log_u: float, log_w: float, log_v: float) -> None:
-        """Take in the logs of what weights and v were multiplied by, all in all, with a step along ranker j."""
+        """Add the logs of the total factors of the weights and of v after a step along ranker j."""
         p = self.problem.objective.traits.p
         self._multiplied += 1
         self.log_f += p * log_u + log_w
@@ -436,7 +437,7 @@ class HeldRows:
         self.log_mass += log_u + log_v
 
     def _move_cells(self, j: int, step: float, cells: Sequence[Vector]) -> bool:
-        """Multiply the weights by factors by group and value; return False where a group is too light."""
+        """Multiply the weights by factors by group and value; return False if the weight of a group is too small."""
         p, grouped = self.problem.objective.traits.p, self._grouped[j]
         assert grouped is not None
         of_v = None if self._v is None else grouped.masses(1, self._v)
@@ -458,10 +459,10 @@ class HeldRows:
         return True
 
     def _multiply_codes(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
-        """Multiply the weights by the factors of the codes of ranker j; the change of log sum v.
+        """Multiply the weights by the factors of the codes of ranker j; return the change of log sum v.
 
-        v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one; e^top is taken
-        out of its factors.
+        v, the weights of negatives at p = 1, is needed only for z and is not normalised. e^top is factored out of its
+        factors.
         """
         assert self._tallies is not None
         tables, run = self.problem.tables, self._run
@@ -513,7 +514,7 @@ class HeldRows:
         n, tallied = loop.rounds.run(
             selection, tol, numbers, self._tallies is not None, f_pos, f_neg, tallies[0], tallies[1], rankers, records
         )
-        self._direction = None  # its arrays are those of another ranker
+        self._direction = None  # its arrays belong to another ranker now
         self._tallies = tallies if tallied else None
         self.log_f, self.log_mass, self.intercept, self._level, self._widest, _, self._changed, self._v_total = (
             numbers.tolist()
@@ -579,19 +580,19 @@ class _Compiled:
             mass,
         )
         self.tallies = [np.empty(table.tally_size) for table in problem.tables]
-        # A batch takes some 30 ms, so that Ctrl-C does not wait and a progress bar moves.
+        # A batch takes about 30 ms, so Ctrl-C and a progress bar do not wait long.
         self.batch = 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + n) + 5000))
 
 
 def _few_cells(problem: Problem, n_values: int) -> bool:
-    """Whether there are few groups and values of a ranker beside the rows."""
+    """Whether groups times values of a ranker are few compared with the rows."""
     groups = problem.objective.groups
     assert groups is not None
     return _CELLS * groups.n * n_values <= problem.n_pos + problem.n_neg
 
 
 class FormedRows:
-    """Rows whose parts form their weights by themselves: one reduction after each round."""
+    """Rows whose parts form their weights by themselves, with one exchange with all of them after each round."""
 
     def __init__(self, problem: Problem, lam: Vector) -> None:
         self.problem, self.lam = problem, lam
@@ -607,7 +608,7 @@ class FormedRows:
         self.log_f, self.log_mass, self.intercept = point.log_f, point.log_mass, point.intercept
 
     def totals(self) -> Vector:
-        """Totals of u less those of w."""
+        """Totals of u minus totals of w."""
         return self._totals[0] - self._totals[1]
 
     def masses(self, j: int) -> list[Vector]:
@@ -624,7 +625,7 @@ class FormedRows:
         return self.problem.direction(j, _NONE, _NONE, False)
 
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
-        """The step along ranker j, from sums over all rows, each of which is a question."""
+        """The step along ranker j, from sums over all rows; each sum is an exchange with the parts."""
         problem, shift = self.problem, float(self.problem.shift[j])
 
         def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
@@ -676,14 +677,14 @@ class SteppedRows(FormedRows):
 
 @reduction("list")
 def line_sums(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: Kernel) -> list[Any]:
-    """The answer of a kernel of the line search, in a list."""
+    """The result of a kernel of the line search, in a list."""
     f = rows.scores(weights.lam, weights.level)
     h = rows.pool.run(column(rows, j, shift))[0]
     return [kernel(Side(f, h, rows.log_c, weights.at(rows, f), weights.scale(rows)), 0, rows.n)]
 
 
 def _tilted(weights: Vector, h: Vector, rate: float) -> Pass:
-    """A pass that multiplies weights by e^(rate h); its answer is their sum."""
+    """A pass that multiplies weights by e^(rate h) and returns their sum."""
     return over_blocks(
         weights.size,
         lambda rows: _tilt.tilt_weights(weights, h, rate, rows.start, rows.stop),
@@ -703,5 +704,5 @@ def _logs(values: Vector) -> Vector:
 
 
 def _takes_only(low: float, high: float, h: Vector) -> bool:
-    """Whether h takes no other values; most that do show it in the first rows."""
+    """Whether h takes only these two values; if not, the first rows usually show it."""
     return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))

@@ -1,8 +1,8 @@
-"""Few columns: those that join the score one by one, each time the one that promises most.
+"""Scores with few columns: columns join one by one, each time the column that promises the largest fall.
 
-The promise of a column is what the quadratic model of its own coefficients, with their penalty, falls by. Those that a
-diagonal model of each ranker puts first are compared. After every column that joins, all coefficients of the chosen
-columns are minimised anew; a column whose coefficients have all become zero makes room for another.
+The predicted fall of a column is that of the quadratic model of its own coefficients, with their penalty. A diagonal
+model of each ranker selects the columns that are compared. After a column has joined, the objective is minimised over
+all coefficients of the chosen columns. A column whose coefficients have all become zero is replaced by another.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pnorm.rankers import Rankers
 Index = NDArray[np.intp]
 
 _COMPARED = 8
-"""Columns whose models are formed, each time."""
+"""Number of columns whose models are formed each time."""
 
 _ROOM = 2**26
-"""Numbers in a copy of a column's outputs, at most."""
+"""Largest number of outputs in a copy of a column."""
 
 _ROUGH = 1e-4
 """Tolerance of the minimisers on the way."""
@@ -37,20 +37,20 @@ _ROUGH = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class FewColumns:
-    """At most so many columns, and which one each weak ranker reads."""
+    """The largest number of columns, and the column of each weak ranker."""
 
     most: int
     column: Index
     names: tuple[str, ...]
 
     def said(self, lam: Vector) -> str:
-        """Say of which columns a gap is."""
+        """Return a sentence that names the columns for which a gap holds."""
         chosen = np.unique(self.column[np.flatnonzero(lam)]).tolist()
-        return f"the gap is of the columns that were chosen: {first([self.names[k] for k in chosen], 8, _checks.shown)}"
+        return f"the gap is for the chosen columns only: {first([self.names[k] for k in chosen], 8, _checks.shown)}"
 
 
 def few_of(max_columns: int | None, rankers: Rankers) -> FewColumns | None:
-    """Return the columns of weak rankers, of which at most so many may have coefficients; None for any number."""
+    """Return the columns of weak rankers, with the largest number that may have coefficients; None for any number."""
     if max_columns is None:
         return None
     return FewColumns(_checks.count(max_columns, "max_columns", 1), rankers.column, rankers.column_names)
@@ -85,14 +85,14 @@ def minimise_few(
         lam = progress.last.lam
         chosen = set(column[np.flatnonzero(lam)].tolist())
     progress.tol = tol
-    # Those that were zero to the rough tolerance may have a little to add.
+    # Coefficients that are zero at the rough tolerance may still lower the objective slightly.
     chosen.update([k for k in tried if k not in chosen][: most - len(chosen)])
     of_chosen = penalty.only(np.isin(column, [*chosen]))
     return solver.run(problem, lam, of_chosen, progress), of_chosen
 
 
 def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: set[int]) -> int | None:
-    """Return the column, of those that are not out, whose own step promises most; None where none promises anything."""
+    """Return the column, among those not in `out`, that promises the largest fall; None if none promises any."""
     sums = problem.reduce_weighted(point.weights, totals)
     slope = problem.fall(point) * problem.edges(sums[0] - sums[1])
     pull = np.where(np.isin(column, [*out]), 0.0, penalty.pull(slope))
@@ -115,7 +115,7 @@ def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: 
 
 
 def _bend(problem: Problem, point: Point) -> Vector:
-    """Return about the diagonal of the Hessian."""
+    """Return approximately the diagonal of the Hessian."""
     if not problem.objective.traits.factored:
         return np.asarray(problem.fall(point) * np.square(problem.span))
     means = Means(problem, point.weights)
@@ -124,9 +124,9 @@ def _bend(problem: Problem, point: Point) -> Vector:
 
 
 def _hessian(problem: Problem, point: Point, sums: list[Vector], which: Index) -> NDArray[np.float64] | None:
-    """Return the Hessian of some coefficients, given the totals of both sides; None where that costs too much.
+    """Return the Hessian of some coefficients, given the totals of both sides; None if that costs too much.
 
-    That of rankers of one code follows from the sums of the weights by code, wherever the rows are.
+    For rankers of one code it follows from the sums of the weights by code, for rows in any place.
     """
     table = coded_table(problem.table)
     if which.size > FEW:
@@ -145,7 +145,7 @@ def _hessian(problem: Problem, point: Point, sums: list[Vector], which: Index) -
 
 
 def _promised(hessian: NDArray[np.float64], penalty: Penalty, slope: Vector, which: Index) -> float:
-    """Return what the quadratic model of some coefficients at zero falls by."""
+    """Return the fall of the quadratic model of some coefficients that are zero."""
     own, g = penalty.of_columns(which), slope[which]
     hessian[np.diag_indices_from(hessian)] += np.maximum(1e-10 * hessian.diagonal(), TINY)
     x = least(hessian, g, own, np.zeros(which.size))

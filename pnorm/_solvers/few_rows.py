@@ -1,9 +1,9 @@
-"""Newton steps of more coefficients than there are rows: systems of as many equations as rows.
+"""Newton steps of more coefficients than there are rows: systems with one equation per row.
 
-The Hessian of log F_p with its penalty is Z' Z + l2 with one row of Z for each row of the data: its outputs about
-their mean, times the root of its weight. Its inverse is 1/l2 - 1/l2 Z' (1 + Z 1/l2 Z')^-1 Z 1/l2 (Woodbury). The
-outputs are never formed. The product of two rows' outputs, of which Z 1/l2 Z' is made, is a sum over the columns of
-what their codes share: the terms 1/l2 of the edges that lie above both in the tree.
+The Hessian of log F_p with its penalty is Z' Z + l2. Z has one row for each row of the data: its outputs about their
+mean, times the root of its weight. The inverse is 1/l2 - 1/l2 Z' (1 + Z 1/l2 Z')^-1 Z 1/l2 (Woodbury). The outputs are
+never formed. Z 1/l2 Z' consists of products of the outputs of two rows. Such a product is a sum over the columns: the
+terms 1/l2 of the edges that lie above both codes in the tree of the column.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pnorm._solvers.problem import Problem
 from pnorm._storage.coded import Coded
 
 _MOST_ROWS = 1500
-"""Rows up to which their products are formed."""
+"""Number of rows up to which products of rows are formed."""
 
 _ROOM = 2**24
-"""Outputs of all rows, at most: what it costs to find the products grows with them."""
+"""Largest number of outputs of all rows; the cost of the products grows with it."""
 
 
 class FewRows:
@@ -57,7 +57,7 @@ class FewRows:
         return n_rows <= _MOST_ROWS and 2 * n_rows <= n and n_rows * n <= _ROOM
 
     def preconditioner(self, weights: tuple[Vector, Vector]) -> Any:
-        """Return, as a function of the coefficients that are free, the one that solves for steps at these weights."""
+        """Return a function of the free coefficients, which returns the solver for steps at these weights."""
         return partial(self._solver, weights)
 
     def _solver(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Any:
@@ -110,7 +110,7 @@ class FewRows:
         return list(zip(self._rows, weights, strict=True))
 
     def _about_means(self, x: Any, weights: tuple[Vector, Vector]) -> Any:
-        """Numbers of the rows less their mean on either side."""
+        """Numbers of the rows minus their mean on either side."""
         out = np.empty(x.shape)
         for rows, of_side in self._sides(weights):
             np.subtract(x[rows], of_side @ x[rows], out=out[rows])

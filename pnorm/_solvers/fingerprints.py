@@ -1,4 +1,4 @@
-"""Fingerprints of partitions, by which rows that are read again are known to be the same."""
+"""Fingerprints of partitions, to check that rows that are read again are the same."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pnorm._storage.base import Table
 from pnorm._threads import SERIAL
 
 FINGERPRINT = np.dtype([("side", "<i4"), ("partition", "<i4"), ("exact", "<u8"), ("about", "<f8")])
-"""24 bytes: which partition, a hash of all that is whole numbers, and one number for outputs that are rounded."""
+"""24 bytes: the partition, a hash of everything in whole numbers, and one number for outputs that are rounded."""
 
 _WITHIN = 1e-12
 """Difference of `about` up to which two readings are the same.
 
-Codes are the same on every processor. Outputs may differ by some 1e-16 of their size where other processors round
-otherwise, as the exponential function of NumPy does; a mean of them differs by no more. Another value of one
-output moves the mean by its share of all, which is below 1e-12 only where partitions hold 1e12 numbers.
+Codes are the same on every processor. Outputs may differ by about 1e-16 of their size between processors, for instance
+those of the exponential function of NumPy. A mean of them differs by no more. A different value of one output changes
+the mean by its share of all outputs, which is below 1e-12 only if a partition holds 1e12 numbers.
 """
 
 Fingerprints = NDArray[Any]
-"""Some of them, an array of FINGERPRINT."""
+"""An array of fingerprints."""
 
 
 def fingerprint_of(
@@ -32,9 +32,9 @@ def fingerprint_of(
 ) -> Fingerprints:
     """Return the fingerprint of the outputs and of the case weights of some rows.
 
-    Rows have random weights, whole numbers below 2**20. Sums of these by code are exact up to 2**33 rows, in
-    whatever order they are added up, and no row changes its code without changing them. A pass over the
-    rows finds them, as in a round: 23 ms for 10**6 rows of 50 columns at 64 codes.
+    Rows have random weights, whole numbers below 2**20. Sums of these by code are exact up to 2**33 rows, in any order
+    of addition. If a row changes its code, the sums change. A pass over the rows computes them, as in a round: 23 ms
+    for 10**6 rows of 50 columns at 64 codes.
     """
     exact, about = hashlib.blake2b(n.to_bytes(8, "little"), digest_size=8), 0.0
     if table is not None:
@@ -50,7 +50,7 @@ def fingerprint_of(
         if log_c is not None:
             means.append(np.array([weights @ log_c / max(float(np.abs(log_c).max()), 1.0)]))
         if means:
-            # Columns that change places are noticed by factors of their own.
+            # Each column has its own factor, so exchanged columns are detected.
             found = np.concatenate(means) / max(float(weights.sum()), 1.0)
             about = float(found @ (1.0 + np.arange(found.size) / found.size) / found.size)
     side = 0 if name == "pos" else 1
@@ -65,13 +65,13 @@ class Known:
         self._first: dict[tuple[int, int], tuple[int, float]] = {}
 
     def check(self, found: Fingerprints) -> None:
-        """Refuse a partition that is no longer what it was at first, as one of a source that changes may be."""
+        """Refuse a partition that differs from the first reading, since its source may have changed."""
         for side, partition, exact, about in found.tolist():
             before = self._first.setdefault((side, partition), (exact, about))
             if before[0] != exact or abs(before[1] - about) > _WITHIN:
                 name = ("pos", "neg")[side]
                 raise ValueError(
-                    f"partition {partition} of {name} has changed since it was read at first, and coefficients that "
-                    "follow from both mean nothing. Rows are read again where a worker is lost: make the source say "
-                    "the same each time (a seed, a file), or have the workers keep it: persist()"
+                    f"partition {partition} of {name} has changed since it was first read, so the coefficients (lam) "
+                    "would be meaningless. Rows are read again after a worker is lost. Make the source return the same "
+                    "rows each time (with a seed, from a file), or keep them on the workers with persist()"
                 )

@@ -1,4 +1,4 @@
-"""Runs without one fold of the rows each, judged on the rows of the fold."""
+"""Training runs that leave out one fold each, measured on the rows of the fold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pnorm.objectives._base import Objective
 from pnorm.rankers import Rankers, Signs
 
 _CELLS = 2**15
-"""Scores of held-out rows after several rounds that are formed and measured at once: a quarter of a second cache."""
+"""Number of scores of held-out rows that are computed and measured at once: a quarter of a second-level cache."""
 
 Lists = Sequence[NDArray[np.float64]]
 """Scores of lists of the same rows, (S, I) and (S, K)."""
@@ -44,7 +44,7 @@ class Held(Protocol):
     """The rows of a fold, wherever they lie."""
 
     def after_rounds(self, trace: Trace, at: Index) -> Iterator[Lists]:
-        """Yield their scores after some rounds of a run, in ascending order, as many lists at a time as is wise."""
+        """Yield their scores after some rounds of a run, in ascending order, in groups of lists that fit the cache."""
 
     def at(self, lams: Sequence[Vector]) -> Iterator[Lists]:
         """Yield their scores by some coefficients."""
@@ -56,9 +56,9 @@ class HeldTables:
 
     tables: Sequence[Table]
     shift: Vector
-    """Taken off the outputs of one ranker, so that scores keep their digits."""
+    """Subtracted from the outputs of one ranker, so that scores keep their digits."""
     offsets: Vector
-    """The same of all rankers at once: zero for those near zero."""
+    """The constants for all rankers at once: zero for rankers near zero."""
 
     def after_rounds(self, trace: Trace, at: Index) -> Iterator[Lists]:
         f = [np.zeros(table.shape[0]) for table in self.tables]
@@ -78,7 +78,7 @@ class HeldTables:
 
     @property
     def _lists_at_once(self) -> int:
-        """How many lists to score before they are measured."""
+        """The number of lists to score before they are measured."""
         return max(_CELLS // max(table.shape[0] for table in self.tables), 1)
 
 
@@ -89,7 +89,7 @@ def scores_at(table: Table, lams: Sequence[Vector]) -> NDArray[np.float64]:
 
 
 def scores_after(table: Table, shift: Vector, f: Vector, ranker: Index, step: Vector) -> NDArray[np.float64]:
-    """Return scores before some rounds and after each of them."""
+    """Return scores before the rounds and after each of them."""
     after = np.empty((ranker.size + 1, f.size))
     after[0] = f
     for j in np.unique(ranker).tolist():
@@ -103,27 +103,27 @@ def scores_after(table: Table, shift: Vector, f: Vector, ranker: Index, step: Ve
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A fold: the problem of all other rows, with the objective of the first p, and its own rows to judge by."""
+    """A fold: the problem of all other rows, with the objective of the first p, and its own rows for measuring."""
 
     problem: Problem
     objective: Callable[[int], Objective]
-    """Returns the objective of the rows of the problem for each p, by its place."""
+    """A function that returns the objective of the rows of the problem for each p, by its place."""
     rankers: Rankers
     signs: Signs
     held: Held
     score: Scorer
-    """Returns the measures of lists, of which the scores are the rows of two matrices: a row for each measure."""
+    """A function that returns the measures of lists, a row each; the scores of the lists are rows of two matrices."""
 
 
 class Method(Protocol):
-    """What is run for each fold and p, and how often it is judged."""
+    """The method that is run for each fold and p, and the number of its measurements."""
 
     @property
     def size(self) -> int:
-        """The number of judgements of a run."""
+        """The number of measurements of a run."""
 
     def check(self, problem: Problem) -> None:
-        """Refuse a problem that this is not for."""
+        """Refuse a problem that the method does not support."""
 
     def run(self, fold: Fold, problem: Problem, jobs: Pool, row: int) -> Any:
         """Run on the problem of a fold and a p, for a row of the result."""
@@ -132,12 +132,12 @@ class Method(Protocol):
         """Return the measures of the held-out rows, (M, S)."""
 
     def told(self, records: list[list[Any]]) -> dict[str, Any]:
-        """What the result says of the runs."""
+        """Return the fields of the result that describe the runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """Training, judged after some rounds."""
+    """Training, measured after some rounds."""
 
     t_max: int
     at: Index
@@ -158,7 +158,7 @@ class Rounds:
 
     def judged(self, fold: Fold, record: Trace) -> NDArray[np.float64]:
         """Return the measures of the held-out rows after some rounds of a run."""
-        stages = np.minimum(self.at, record.n_iter)  # it keeps the value of the last one
+        stages = np.minimum(self.at, record.n_iter)  # later rounds keep the value of the last one
         new = np.r_[True, np.diff(stages) > 0]
         found = [fold.score(*f) for f in fold.held.after_rounds(record, stages[new])]
         return np.repeat(np.concatenate(found, axis=1), np.diff(np.flatnonzero(np.r_[new, True])), axis=1)
@@ -168,7 +168,7 @@ class Rounds:
 
 
 class _Minimiser(NamedTuple):
-    """What is kept of a point of a path until it is judged."""
+    """The data of a point of a path that are kept until it is measured."""
 
     lam: Vector
     gap: float
@@ -177,7 +177,7 @@ class _Minimiser(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """The minimisers along paths of penalties, of which each kind and p has its own, (P, S)."""
+    """The minimisers along paths of penalties; each kind and p has its own path, (P, S)."""
 
     along: str
     l1: NDArray[np.float64]
@@ -194,7 +194,7 @@ class Penalties:
         check_supported(problem, None)
 
     def run(self, fold: Fold, problem: Problem, jobs: Pool, row: int) -> dict[int, _Minimiser]:
-        """Minimise for all penalties of a row of the result, each from the one before."""
+        """Minimise for all penalties of a row of the result, each from the previous minimiser."""
         of_p = np.full(self.size, problem.objective.traits.p)
         few, units = few_of(self.max_columns, fold.rankers), units_of(problem, fold.rankers, self.counted)
         of_l = self.l1[row], self.l2[row]
@@ -228,11 +228,11 @@ def judge_folds(
     jobs: Pool,
     in_order: bool,
 ) -> tuple[NDArray[np.float64], list[list[Any]]]:
-    """Run everything for each fold of each kind of weak rankers, which prepares it, and judge it.
+    """Run the method for each fold of each kind of weak rankers, and measure the held-out rows.
 
-    There are `shape` measures, kinds, powers and folds. Several folds are run at once, and judged with the runs, or,
-    where the measures are functions of the user, `in_order` by the thread of the caller. Return the scores,
-    (measures, kinds * powers, folds, judgements), and what each run has left, by row and fold.
+    There are `shape` measures, kinds, powers and folds. A kind prepares its folds. Several folds are run at once. They
+    are measured with the runs or, if measures are functions of the user, `in_order` by the thread of the caller. Return
+    the scores, (measures, kinds * powers, folds, measurements), and the record of each run, by row and fold.
     """
     n_measures, n_kinds, n_powers, n_folds = shape
     scores = np.empty((n_measures, n_kinds * n_powers, n_folds, method.size))

@@ -1,11 +1,11 @@
-"""Gradient and Hessian of log F_p, and a solve that names the directions that it cannot resolve.
+"""Gradient and Hessian of log F_p, and a solver that reports the directions that it cannot resolve.
 
-With u and w the weights of the two sides and, where there are groups g, pi_g their shares,
+With u and w the weights of the two sides and, if there are groups g, pi_g their shares,
 
     gradient = p (E_w h - E_u h),
     Hessian  = p Cov_u(h) + p**2 Cov_w(h) + p**2 Cov_pi(E_w|g h - E_u|g h),
 
-the covariances within groups; l2 adds l2 lam and l2.
+with covariances within groups. A penalty adds l2 lam to the gradient and l2 to the Hessian.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from pnorm._solvers.reductions import WeightedRows, Weights, reduction, triangle
 _EPS = float(np.finfo(float).eps)
 
 LARGEST_HESSIAN = 6000
-"""Weak rankers up to which second moments are formed: some five arrays of 288 MB."""
+"""Number of weak rankers up to which second moments are formed: about five arrays of 288 MB."""
 
 FEW = 2000
-"""Weak rankers up to which they are always formed, and singular values found within seconds."""
+"""Number of weak rankers up to which second moments are always formed, and singular values take seconds."""
 
 TINY = 1e-290
-"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
+"""The least divisor: curvatures are squares of columns, which may have any unit."""
 
 _WELL_CONDITIONED = 1e-8
-"""Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
+"""Least eigenvalue of a Hessian of unit diagonal that keeps six digits, given its rounding of about 1e-14."""
 
 _LONG_STEP = 10.0
 """Largest change of the exponents in one step along directions that the Hessian does not resolve."""
 
 
 class Means:
-    """Means of the outputs under weights, and what follows from them."""
+    """Means of the outputs under weights, with edges and gradients."""
 
     l2 = 0.0
     null: NullSpace | None = None
-    """The null space of the outputs, if it was asked for."""
+    """The null space of the outputs, if it was computed."""
 
     def __init__(self, problem: Problem, weights: Weights, known: list[Any] | None = None) -> None:
-        """Ask for the means of both sides, if they are not known."""
+        """Compute the means of both sides, unless they are known."""
         self.problem = problem
         self.p = problem.objective.traits.p
         self._first(weights, known)
@@ -58,7 +58,7 @@ class Means:
         self.deviation = [
             np.sqrt(np.maximum((problem.high - of_side) * (of_side - problem.low), 0.0)) for of_side in mean
         ]
-        """The largest that standard deviations can be, given the mean and the range."""
+        """Upper bounds of the standard deviations, given the mean and the range."""
 
     def _first(self, weights: Weights, known: list[Any] | None = None) -> None:
         """Means."""
@@ -73,7 +73,7 @@ class Means:
         self.edges = self.weights.share @ self.differences
         """<u, h_j> - <w, h_j>; the gradient of log F_p is -p times this."""
         self.moved = self.p * np.sqrt(self.weights.share)[:, None] * (self.differences - self.edges)
-        """Rows of the differences between groups; with those of the data their outer products sum to the Hessian."""
+        """Rows of differences between groups; their outer products and those of the data sum to the Hessian."""
 
     def typical(self) -> Vector:
         """Return a bound on the mean size of the outputs, both sides together."""
@@ -86,14 +86,14 @@ class Means:
 
 
 class Moments(Means):
-    """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
+    """Means and covariances of the outputs under weights, to all digits for any offset of a column."""
 
     def __init__(self, problem: Problem, weights: Weights) -> None:
         self.problem = problem
         self.p = p = problem.objective.traits.p
         self._first(weights)
         answers = problem.reduce_weighted(weights, _scatter, tuple(self.means))
-        # A mean is rounded; what it leaves of the rows is not, and is taken off again.
+        # A mean is rounded. The mean of the centred rows is computed as well and subtracted again.
         share = np.maximum(weights.share, TINY)[:, None]
         self._left = [left / share for _, left in answers]
         second = [
@@ -132,7 +132,7 @@ class _Centres:
     left: Any
 
     def taken_off(self, rows: WeightedRows) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of rows less the mean of their group."""
+        """Yield blocks of rows minus the mean of their group."""
         for place, block in rows.table.blocks():
             own = rows.groups[place]
             yield place, (block - self.mean[own]) - self.left[own]
@@ -151,7 +151,7 @@ def _scatter(rows: WeightedRows, centres: Any) -> Any:
 
 @reduction("triangle")
 def _triangle(rows: WeightedRows, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
-    """Return the triangle of the rows less their means, times the roots of their weights."""
+    """Return the triangle of the rows minus their means, times the roots of their weights."""
     live, scale = columns
     root = np.sqrt(factor * rows.total)
     return triangle_of(
@@ -174,9 +174,9 @@ def _rows_of_root(rows: WeightedRows, factor: float, means: Any, share: float) -
 
 
 def root_of_hessian(means: Means, share: float) -> Any:
-    """Return Z with Z.T @ Z the Hessian: a row for each that has more than a share of the largest weight of its side.
+    """Return Z such that Z.T @ Z is the Hessian, without rows below a share of the largest weight of their side.
 
-    There is one more for every group.
+    There is one more row for every group.
     """
     p = means.p
     sides = means.problem.reduce_weighted(means.weights, _rows_of_root, (p, p * p), tuple(means.means), (share, share))
@@ -188,15 +188,15 @@ def root_of_hessian(means: Means, share: float) -> Any:
 class Curvature(Moments):
     """The Hessian at given weights, factored: its pseudo-inverse is root @ root.T.
 
-    The Hessian of n nearly collinear columns loses half the digits of the rows: two columns that
-    agree to 1e-8 look the same to it. Where its condition is in doubt, the singular values of the
-    weighted rows themselves decide, and only directions that are rounding there are cut off.
+    The Hessian of n nearly collinear columns loses half the digits of the rows: two columns that agree to 1e-8 look the
+    same. If its condition is in doubt, the singular values of the weighted rows are used instead. Only directions that
+    are rounding there are cut off.
     """
 
     root: Any
     """(n, rank)."""
     cut: Any
-    """(n, m): further directions along which next to no weight is left to tell rows apart."""
+    """(n, m): further directions along which rows differ only where almost no weight is left."""
 
     def __init__(self, problem: Problem, weights: Weights, l2: float = 0.0) -> None:
         super().__init__(problem, weights)
@@ -220,7 +220,7 @@ class Curvature(Moments):
         self._set(live, root, cut)
 
     def _cholesky(self, live: NDArray[np.intp]) -> Any:
-        """Return the inverse root of the Hessian of the live rankers; None where its condition leaves no digits."""
+        """Return the inverse root of the Hessian of the live rankers; None if its condition leaves no digits."""
         from scipy.linalg import lapack
 
         scaled = self.hessian[np.ix_(live, live)] * self._scale[live, None] * self._scale[live]
@@ -242,10 +242,9 @@ class Curvature(Moments):
         self.cut[unseen, cut.shape[1] + np.arange(unseen.size)] = 1.0
 
     def at(self, weights: Weights) -> Curvature | None:
-        """Return the same factors at other weights; None where one of these has changed by more than a tenth.
+        """Return the same factors at other weights; None if a weight has changed by more than a tenth.
 
-        Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
-        this one.
+        Otherwise the Hessian, a sum of weights times squares about their mean, is at least 0.9 times this one.
         """
         if self.problem.objective.groups is not None or self.slack > 1.0:
             return None
@@ -254,13 +253,13 @@ class Curvature(Moments):
         here = copy(self)
         left = self._left
         here._first(weights)
-        here._left = left  # of the order of rounding, and the same to a tenth
+        here._left = left  # of the order of rounding, and equal to a tenth
         here._edges_of_groups()
         here.slack = 1.06
         return here
 
     def relevant(self, lam: Vector) -> Vector | None:
-        """Return the part of coefficients on which differences of scores depend; None while the rest is not known."""
+        """Return the part of coefficients on which score differences depend; None while the null space is unknown."""
         return None if self.null is None else self.null.without(lam)
 
     def solve(self, x: Vector) -> Vector:
@@ -268,10 +267,10 @@ class Curvature(Moments):
         return np.asarray(self.root @ (self.root.T @ x))
 
     def step(self, slope: Vector) -> Vector:
-        """Return the Newton step for a slope, with a long one along directions that have no weight left.
+        """Return the Newton step for a slope, with a long step along directions that have no weight left.
 
-        Far from the minimum nearly all weight may lie on one row of each side, the more so with a
-        large p, and there the objective is linear.
+        Far from the minimum, almost all weight may lie on one row of each side, more so with a large p. There the
+        objective is linear.
         """
         delta = self.solve(slope)
         if self.cut.shape[1]:
@@ -291,9 +290,9 @@ class Curvature(Moments):
 
 
 def whitening(problem: Problem, l2: float) -> Any:
-    """Return directions (n, rank) along which differences of scores over all pairs are uncorrelated and of one size.
+    """Return directions (n, rank) along which score differences over all pairs are uncorrelated and of one size.
 
-    Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
+    All groups count the same. Directions along which no pair differs are left out, unless there is a penalty.
     """
     moments = Moments(problem, problem.uniform())
     differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
@@ -308,16 +307,16 @@ def whitening(problem: Problem, l2: float) -> Any:
 
 
 class NullSpace:
-    """Coefficients that leave all differences of scores as they are, to within the rounding of the outputs.
+    """Coefficients that change no score difference, to within the rounding of the outputs.
 
-    Found by singular values, of which those of truly dependent columns come out near 1e-16 times
-    the largest, or 5e-13 for 123 indicators; made exact by two refinements; and checked on all rows.
+    They are found by singular values. For truly dependent columns these are about 1e-16 times the largest, or 5e-13 for
+    123 indicators. Two refinements make the coefficients exact. They are then checked on all rows.
     """
 
     basis: Any
     """(n, m), orthonormal."""
     dependent: NDArray[np.intp]
-    """(m,): without these weak rankers, the others can still do whatever all can."""
+    """(m,): weak rankers that the others can replace."""
     exact: bool
     """Whether outputs are equal along the basis on all rows, to a few units in the last place of their largest."""
 
@@ -389,7 +388,7 @@ def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
 
 
 def _hessian_times(moments: Moments, vectors: Any) -> Any:
-    """Return the Hessian with differences of means, not scaled, times vectors that it all but annihilates."""
+    """Return the unscaled Hessian, with differences of means, times vectors in its approximate null space."""
     share, along = moments.weights.share, _along(moments, vectors)
     n, factors = share.size, (moments.p, moments.p**2)
     answers = moments.problem.reduce_weighted(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
@@ -412,12 +411,12 @@ def _equal_along(moments: Moments, vectors: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Along:
-    """Outputs along vectors that all but annihilate them."""
+    """Outputs along vectors of the approximate null space."""
 
     vectors: Any
     largest: Vector
     level: Any
-    """The outputs on some positive of every group, (G, m), which are taken off; None where nothing is."""
+    """The outputs on some positive of every group, (G, m), which are subtracted; None if nothing is subtracted."""
 
     def product(self, rows: WeightedRows) -> Any:
         """Return the outputs along the vectors, (N, m)."""
@@ -447,7 +446,7 @@ def _level(rows: WeightedRows, along: _Along, n_groups: int) -> Any:
 def _back(rows: WeightedRows, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
     """Return centred outputs, weighted, times those along the vectors, and the mean of the latter in every group.
 
-    The mean need not be taken off: times weighted outputs about their own mean it adds nothing.
+    The mean need not be subtracted, since the weighted outputs about their own mean sum to zero.
     """
     product = along.product(rows)
     mean = np.zeros((n_groups, product.shape[1]))
@@ -466,10 +465,10 @@ def _ends(rows: WeightedRows, along: _Along, n_groups: int) -> tuple[Any, Any]:
 
 
 def _precise_product(blocks: Iterable[Any], vectors: Any, largest: Vector) -> Any:
-    """Return H @ vectors, H in blocks of rows, with an error of some 1e-22 of the terms, which cancel.
+    """Return H @ vectors, H in blocks of rows, with an error of about 1e-22 of the terms, which cancel.
 
-    Leading bits of both factors, few enough that a product of these parts is exact, and the rest
-    (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).
+    Both factors are split into leading bits and a rest. Products of the leading parts are exact (Ozaki, Ogita, Oishi &
+    Rump, Numerical Algorithms 59, 2012).
     """
     n = largest.size
     bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2

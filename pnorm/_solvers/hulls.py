@@ -1,4 +1,4 @@
-"""The linear program of separability, what rows span, and directions in whole numbers."""
+"""The linear program of separability, the span of rows, and directions in whole numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.reductions import triangle_of
 
 FRACTIONS = 500_000
-"""Products up to which the scores of a part are compared as fractions: about a second."""
+"""Number of products up to which the scores of a part are compared as fractions: about a second."""
 
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """The answer of the linear program: the kind of separation, the support, and a direction."""
+    """The result of the linear program: the kind of the data, the support, and a direction."""
 
     kind: str
     """overlapping, quasi-separable, separable, or undecided."""
@@ -28,12 +28,12 @@ class Separation:
     direction: Vector | None
     """Puts no positive below a negative, and none level with one unless both are on the support."""
     level: Vector | None = None
-    """For rows in parts, which have no `pos` and `neg`: the score of the support in every group; nan where it has
-    no row."""
+    """For rows in parts, which have no `pos` and `neg`: the score of the support in every group; nan if it has no row
+    there."""
 
 
 def program(equal: Any, signs: NDArray[np.int8]) -> tuple[Vector, Vector, Vector] | None:
-    """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails.
+    """Solve the linear program: return t, t + s, and the multipliers of the moments; None if it fails.
 
     A moment of sign 1 need only be at most zero, one of sign -1 at least zero.
     """
@@ -66,7 +66,7 @@ def program(equal: Any, signs: NDArray[np.int8]) -> tuple[Vector, Vector, Vector
 
 
 def span(rows: Any, more: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Return a triangle whose rows span what these rows do, and those of another triangle."""
+    """Return a triangle whose rows span the given rows and those of another triangle."""
     blocks = (rows[start : start + 4096] for start in range(0, rows.shape[0], 4096))
     dense = (block.toarray() if is_sparse(block) else block for block in blocks)
     triangle: NDArray[np.float64] = triangle_of(dense if more is None else chain([more], dense), rows.shape[1])
@@ -74,9 +74,9 @@ def span(rows: Any, more: NDArray[np.float64] | None = None) -> NDArray[np.float
 
 
 def unspanned(triangle: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return the directions that are orthogonal to all rows, (m, c); None where rounding hides which these are.
+    """Return the directions that are orthogonal to all rows, (m, c); None if rounding hides them.
 
-    Each is one of the columns less what the independent ones make of it: of indicators, small whole numbers.
+    Each direction expresses a column by the independent columns. For indicators it consists of small whole numbers.
     """
     from scipy.linalg import qr, solve_triangular
 
@@ -94,7 +94,7 @@ def unspanned(triangle: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 
 def matches(equal: Any, weights: Vector, signs: NDArray[np.int8]) -> bool:
-    """Return whether a change of less than one in every weight, all at least one, makes them match exactly.
+    """Return whether the moments match exactly after a change of less than one in each weight, all at least one.
 
     A moment of sign 1 may also be below zero, one of sign -1 above.
     """
@@ -113,7 +113,7 @@ def matches(equal: Any, weights: Vector, signs: NDArray[np.int8]) -> bool:
 
 
 def candidates(direction: Vector, size: Vector) -> list[Vector]:
-    """Return the direction in small whole numbers, if it is near such a one, and as it is."""
+    """Return the direction rounded to small whole numbers, if it is near such numbers, and the direction itself."""
     largest = float(np.abs(direction * size).max(initial=0.0))
     if largest == 0.0:
         return []

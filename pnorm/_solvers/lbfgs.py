@@ -1,4 +1,4 @@
-"""L-BFGS, for objectives whose Hessian is not computed, and for more weak rankers than a Hessian has room for."""
+"""L-BFGS, for objectives whose Hessian is not computed, and for too many weak rankers for a Hessian."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STOPPED = 99
 """SciPy's status after a StopIteration in a callback."""
 
 _MEMORY = 20
-"""Number of moves that are remembered."""
+"""Number of moves that are stored."""
 
 _PATIENCE = 10
-"""Moves in a row that do not shorten the gradient by a tenth, after which it is taken to be as short as it gets."""
+"""After this many moves in a row that do not shorten the gradient by a tenth, the run ends."""
 
 _FAR = 0.01
 """Change of scores in the next step above which a run has not converged."""
@@ -43,10 +43,10 @@ def lbfgs(problem: Problem, start: Vector, penalty: Penalty, progress: Progress,
     if verdict == "separable":
         return Outcome(verdict)
     if verdict == "converged" and l2 == 0.0:
-        return Outcome(verdict, f"{progress.quantity} is as small as it gets")
+        return Outcome(verdict, f"{progress.quantity} is at its infimum")
     separation = None
     if l2 == 0.0 and objective.traits.factored and problem.n_rankers <= FEW:
-        # Newton's method would do, and its certificate does, too.
+        # Newton's method would serve here, so its certificate does, too.
         curvature = Curvature(problem, here.point.weights)
         delta = curvature.step(objective.traits.p * curvature.edges)
         point, bound = certify_to(problem, here.point, curvature, delta, progress.tol)
@@ -64,7 +64,7 @@ LBFGS = Solver(lbfgs, supports=lambda objective: objective.traits.nonsmooth is N
 
 
 def _message(verdict: str, here: Place, problem: Problem, progress: Progress) -> str:
-    """Say in words what is proved at the end, and what is not."""
+    """Return a sentence that states what is proved at the end."""
     objective, gap = problem.objective, progress.last.gap
     proof = "no certificate" if math.isinf(gap) else progress.within(gap)
     message = (
@@ -72,11 +72,11 @@ def _message(verdict: str, here: Place, problem: Problem, progress: Progress) ->
         f"the gradient of {progress.name} {progress.last.gradient_norm:.2g}"
     )
     if not objective.traits.is_convex:
-        message += "; R need not be convex with this price: this is a stationary point at best, and maybe no minimum"
+        message += "; R need not be convex with this price, so this is a stationary point at best, maybe not a minimum"
     elif progress.penalty.ridge == 0.0 and math.isinf(gap) and objective.traits.factored:
-        message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
+        message += "; call pnorm.diagnostics.separability to find out whether there is a minimiser"
     if verdict == "max_iter" and not objective.traits.factored:
-        message += "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
+        message += "; columns with long tails slow it down: try a larger max_iter, their logarithms or ranks, or l2 > 0"
     return message
 
 
@@ -84,9 +84,9 @@ class Coordinates(Protocol):
     """The coordinates x of L-BFGS."""
 
     first: Vector
-    """Those of the start."""
+    """The coordinates of the start."""
     bounds: Any
-    """Pairs of bounds; None where there are none."""
+    """Pairs of bounds; None if there are none."""
 
     def lam(self, x: Vector) -> Vector:
         """Return the coefficients at x."""
@@ -95,25 +95,25 @@ class Coordinates(Protocol):
         """Return minus the gradient by x, given that of the smooth part by the coefficients."""
 
     def excess(self, x: Vector) -> float:
-        """Return what the function of x has above that of the coefficients."""
+        """Return the difference of the function of x and the function of the coefficients."""
 
 
 class _Coordinates:
     """The coordinates x of L-BFGS, in which the coefficients are lam = start + root @ x.
 
-    They count columns in units of their ranges. Where n**2 numbers have room, they make all directions differ alike
-    over the pairs instead. The curvature of any loss along a direction is about that of the square, so that few steps
-    are needed where columns are correlated: 15 on 4,000 rows and 50 mixed columns, where ranges alone took 400.
+    Columns are in units of their ranges. If n**2 numbers fit, all directions get the same variance over the pairs
+    instead. The curvature of any loss along a direction is about that of the square, so few steps are needed even if
+    columns are correlated: 15 on 4,000 rows and 50 mixed columns, where ranges alone took 400.
     """
 
     def __init__(self, problem: Problem, start: Vector, l2: float) -> None:
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
-        # Those of constant columns stay zero: of wide sparse data, they are most.
+        # Coordinates of constant columns stay zero. In wide sparse data most columns are constant.
         self._where: Any = np.flatnonzero(~problem.constant | (self._start != 0.0))
         ranges = np.where(problem.constant, 1.0, problem.high - problem.low)
         self._root: Any = 1.0 / ranges[self._where]
         if problem.n_rankers <= FEW and not problem.objective.traits.factored:
-            weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
+            weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # weight of a square, roughly
             self._root, self._where = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2), slice(None)
         self.first, self.bounds = np.zeros(self._root.shape[-1]), None
 
@@ -128,13 +128,13 @@ class _Coordinates:
         return np.asarray(slope[self._where] * self._root if self._root.ndim == 1 else self._root.T @ slope)
 
     def excess(self, _: Vector) -> float:
-        """None: the function is the same."""
+        """Return zero, since the function is the same."""
         return 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A point, its edges, and minus the gradient of what is minimised."""
+    """A point, its edges, and minus the gradient of the minimised function."""
 
     point: Point
     edges: Vector
@@ -150,11 +150,11 @@ class Place:
 
 
 class _Enough(StopIteration):
-    """The end of SciPy's loop at our wish."""
+    """Raised here to end SciPy's loop."""
 
 
 class Descent:
-    """State of a run: its place, the moves that led there, and the status once there is one."""
+    """State of a run: its place, the moves that led there, and the status at the end."""
 
     def __init__(self, problem: Problem, where: Coordinates, penalty: Penalty, progress: Progress) -> None:
         self._problem, self._where, self._penalty, self._progress = problem, where, penalty, progress
@@ -166,7 +166,7 @@ class Descent:
     def run(self) -> str:
         """Go to the end, and return its status."""
         before = math.nan
-        # Moves from before may mislead L-BFGS: it begins again as long as that helps.
+        # Earlier moves may mislead L-BFGS, so it is restarted as long as that lowers the objective.
         while self._goes_on() and not self._value(self.here) >= before:
             before = self._value(self.here)
             before -= 1e-12 * abs(before)
@@ -178,7 +178,7 @@ class Descent:
     def may_lack_a_minimiser(self) -> bool:
         """Return whether some rows have lost all weight while steps do not become short.
 
-        Both slope and curvature fade on the way to an infimum that is not attained.
+        On the way to an infimum that is not attained, both slope and curvature tend to zero.
         """
         objective, point = self._problem.objective, self.here.point
         if self._penalty.ridge != 0.0 or objective.traits.factored or objective.traits.margin is None:
@@ -211,14 +211,14 @@ class Descent:
             options=options,
         )
         if self._raised is None and not self._verdict and found.status == _STOPPED:
-            self._raised = StopIteration()  # a signal handler's, in lines of SciPy, which keep no more of it
+            self._raised = StopIteration()  # from a signal handler during SciPy's code
         if self._raised is not None:
             raise self._raised
 
     def _value_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         try:
             self._latest = self._place(x)
-        except OverflowError:  # a wall, seven times as steep as the way down to here
+        except OverflowError:  # a wall, seven times as steep as the descent so far
             here, away = self.here, x - self.here.x
             steep = abs(float(here.down @ away))
             return self._value(here) + 3.0 * steep, (7.0 * steep / float(away @ away)) * away
@@ -232,7 +232,7 @@ class Descent:
             if self._verdict:
                 raise _Enough
         except StopIteration as error:
-            if not isinstance(error, _Enough):  # of the user's callback or signal handler: SciPy takes it for ours
+            if not isinstance(error, _Enough):  # from the user's callback or a signal handler
                 self._raised = error
             raise
 
@@ -243,7 +243,7 @@ class Descent:
         self._verdict = self._judge(after) or ("callback" if asked_to_stop else "")
 
     def _by_gradients(self) -> None:
-        """Go on as long as steps shorten the gradient, where values are too alike to tell more."""
+        """Continue as long as steps shorten the gradient, when differences of values are within rounding."""
         best, fruitless = self.here, 0
         while self._goes_on() and fruitless < _PATIENCE:
             after = self._next()
@@ -259,7 +259,7 @@ class Descent:
         """Return the place after one more step of L-BFGS without a line search; None if there is none."""
         from scipy.optimize import LbfgsInvHessProduct
 
-        least = 1e-12 * self.here.steepness**2  # what is shorter is rounding
+        least = 1e-12 * self.here.steepness**2  # anything shorter is rounding
         rounded = [4.0 * np.finfo(float).eps * float(np.abs(s) @ np.abs(y)) for s, y in self._moves]
         moves = [
             (s, y)
@@ -303,7 +303,7 @@ class Descent:
                 return "converged"
         slope = self._steepest(here)
         progress.arrive(point, math.inf, slope)
-        unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
+        unit = np.minimum(problem.high - problem.low, 1.0)  # the edge of a small column is smaller still
         return "stationary" if (np.abs(slope) <= progress.tol * problem.fall(point) * unit).all() else ""
 
     def _steepest(self, here: Place) -> Vector:
@@ -317,9 +317,9 @@ class Descent:
 
 
 class _Halves:
-    """Coordinates within bounds, which count columns in units of their ranges.
+    """Coordinates within bounds, with columns in units of their ranges.
 
-    A coefficient with l1 that may have either sign is the difference of two halves that are not negative.
+    A coefficient with l1 that may have either sign is the difference of two nonnegative halves.
     """
 
     def __init__(self, problem: Problem, start: Vector, penalty: Penalty) -> None:
@@ -345,7 +345,7 @@ class _Halves:
         return np.concatenate([inner - self._l1 * self._side, -inner[self._split] - self._l1[self._split]])
 
     def excess(self, x: Vector) -> float:
-        """What l1 counts twice where both halves are above zero."""
+        """Return the part of l1 that is counted twice because both halves are above zero."""
         pairs = np.minimum(x[self._split], x[self._unit.size :])
         return 2.0 * float(self._l1[self._split] @ pairs)
 

@@ -1,14 +1,14 @@
-r"""The widest margin: of all coefficients that put every positive at least one above every negative, the shortest,
+r"""The widest margin: the shortest coefficients that put every positive at least one above every negative,
 
     minimise |lam / unit|**2   subject to   f(x_i) - f(x_k) >= 1 for all pairs.
 
-There is one answer. Weights of rows do not enter it, nor do copies of rows or their order. It is the support vector
-machine without slack, and with units of one the direction that the minimiser of log F_p + l2/2 |lam|**2 takes as l2
-falls to zero (Rosset, Zhu & Hastie, JMLR 5, 2004).
+The solution is unique. It does not depend on the weights of rows, on copies of rows or on their order. It is the
+support vector machine without slack. With units of one, it is the direction of the minimiser of
+log F_p + l2/2 |lam|**2 as l2 falls to zero (Rosset, Zhu & Hastie, JMLR 5, 2004).
 
-With a threshold for every group, what holds for pairs is said row by row. The rows nearest to the thresholds make a
-problem of least distance, which is one of nonnegative least squares (Lawson & Hanson, 1974, chapter 23); others join
-them until no row falls short.
+With a threshold for every group, the condition on pairs becomes a condition on single rows. The rows nearest to the
+thresholds give a least-distance problem, which is solved by nonnegative least squares (Lawson & Hanson, 1974,
+chapter 23). Further rows are added until no row falls short of the margin.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import Rows, reduction
 
 _MOST = 200
-"""Rows that a part adds at a time."""
+"""Number of rows that a part adds at a time."""
 
 _MAX_ROUNDS = 100
 
@@ -35,12 +35,13 @@ _SHORT = 1e-9
 """Share of the margin that a row may fall short: rounding of the thresholds."""
 
 _STILL = 1e-6
-"""Share of the margin that a threshold may move in the last round, which moves the coefficients by its square."""
+"""Share of the margin that a threshold may move in the last round. The coefficients change by its square."""
 
 _FREE = 1000.0
-"""A threshold moves so far for the price of a coefficient of one, and next time from where it is: in the end for free.
+"""A move of a threshold by this much costs as much as a coefficient of one. The next move starts from the new place,
+so the cost tends to zero.
 
-Measured: 3 to 6 rounds, and 10 with 100 in its place; a move is rounded to some 1e-9 of the margin.
+Measured: 3 to 6 rounds, and 10 rounds with 100 instead; a move is rounded to about 1e-9 of the margin.
 """
 
 
@@ -50,11 +51,11 @@ class Widest:
 
     lam: Vector
     between: Vector | None
-    """The shortest way between the hulls, a difference of means of rows, which proves it; None where none was found."""
+    """The shortest vector between the hulls, a difference of means of rows, which is the proof; None if not found."""
 
 
 def widest(problem: Problem, lam: Vector, unit: Vector) -> Widest:
-    """Find the widest margin, given coefficients that separate; a ranker of unit zero has no part in it."""
+    """Find the widest margin, given coefficients that separate; a ranker of unit zero is left out."""
     search, found = _Search(problem, unit, lam), []
     if search.settles():
         both = [unit * x for x in (search.x, search.polished())]
@@ -129,21 +130,21 @@ class _Search:
         self.x /= np.linalg.norm(self.x)
         low, high = self._ask(lowest)
         self._margin = max(float((low + high).min()), 0.1)
-        """The margin that is asked of all pairs, such that the coefficients come out about one long."""
+        """The required margin of all pairs, chosen so that the coefficients have a length of about one."""
         self._middle = 0.5 * (low - high) - self._level
         """The threshold of every group, above the score of the centre."""
         self._rows: _Rows | None = None
         self._share = np.zeros(0)
-        """The part of every row in the coefficients."""
+        """The multiplier of every row in the coefficients."""
 
     def settles(self) -> bool:
-        """Solve with more and more rows until no other falls short; return whether that is reached."""
+        """Solve with more and more rows until no other row falls short; return whether this succeeds."""
         level = np.inf
         for _ in range(_MAX_ROUNDS):
             more = self._join(level)
             try:
                 moved = self._solve()
-            except RuntimeError:  # of SciPy's, after so many steps
+            except RuntimeError:  # raised by SciPy at its limit of steps
                 return False
             if not moved < np.inf:
                 return False
@@ -161,7 +162,7 @@ class _Search:
         return self.problem.reduce(asked, *[(x, x) for x in (lam, self._n_groups, *more)])
 
     def _join(self, level: float) -> bool:
-        """Take in rows below a level; return whether there are any."""
+        """Add rows below a level; return whether there are any."""
         found = [
             _Rows(self._in_units(rows, sign), sign, group)
             for rows, sign, group in chain(*self._ask(_near, self._middle + self._level, level))
@@ -218,7 +219,7 @@ class _Search:
         return max(moved / size, 2.0 * _STILL * self._margin)  # one more round
 
     def between(self) -> Vector:
-        """Return the difference of means of which the coefficients are a multiple; masses match to all digits."""
+        """Return the difference of means that is proportional to the coefficients; masses match to all digits."""
         rows = self._rows
         assert rows is not None
         on_pos, on_neg = (
@@ -228,7 +229,7 @@ class _Search:
         return np.asarray(rows.matrix.T @ share) / float(on_pos.sum())
 
     def polished(self) -> Vector:
-        """Return the shortest coefficients that put the support rows on the margin: least squares has more digits."""
+        """Return the shortest coefficients with the support rows on the margin, by least squares for more digits."""
         from scipy.linalg import lstsq
 
         assert self._rows is not None

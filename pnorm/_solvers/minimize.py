@@ -1,4 +1,4 @@
-"""Minimisation of a problem: the choice of a method, and the answer where there is no minimiser."""
+"""Minimisation of a problem: the choice of a method, and the result if there is no minimiser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HALVINGS = 200
 
 
 _LITTLE = (1e-7, 1e-9, 1e-11)
-"""Shares of the largest curvature that an l2 has which is to change next to nothing."""
+"""Shares of the largest curvature: an l2 this small changes almost nothing."""
 
 _STEPS = 40
 """Steps on the way to a minimiser with a little l2, in memory."""
@@ -38,17 +38,17 @@ _STEPS = 40
 _FEW_CODED = 500
 """Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step.
 
-On parts it asks eight questions a step, and models of a sample one."""
+On parts it needs eight exchanges a step, and models of a sample need one."""
 
 
 def check_supported(problem: Problem, method: str | None) -> None:
-    """Refuse an objective that no method supports, or that the wanted one does not."""
+    """Refuse an objective that no method supports, or that the given method does not support."""
     objective, corner = problem.objective, problem.objective.traits.nonsmooth
     if corner is not None:
-        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if corner.smoothable else "take a smooth one"
-        raise ValueError(f"{corner} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
+        remedy = "Pass smoothing=0.1, or loss='squared_hinge'" if corner.smoothable else f"Pass a smooth {corner.part}"
+        raise ValueError(f"{corner} has corners, and minimize needs derivatives. {remedy}, or call pnorm.train")
     if method == "newton" and not NEWTON.supports(objective):
-        raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
+        raise ValueError("method 'newton' is only for the exponential loss with a power price; leave method out")
 
 
 def solve(
@@ -62,7 +62,7 @@ def solve(
     progress: bool = False,
     few: FewColumns | None = None,
 ) -> tuple[Vector, Trace, Separation | None]:
-    """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
+    """Minimise a checked problem; the third value is the result of the linear program, if it was solved."""
     penalty = Penalty.of(problem.n_rankers) if penalty is None else penalty
     smallest, largest = float(penalty.l2.min()), float(penalty.l2.max())
     problem.check_magnitudes(smallest, init, ranker=int(penalty.l2.argmin()) if smallest < largest else None)
@@ -85,12 +85,12 @@ def solve(
 
 
 def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | Vector, float | Vector]:
-    """Return what l1 and l2 are multiplied by for each coefficient, so that they are penalties of what is counted.
+    """Return the factors of l1 and l2 for each coefficient, given which kind of penalty is wanted.
 
-    One, or for shapes what makes them serve columns of any number of cuts: coefficients count in units of one over the
-    range of their ranker, and the squares of m jumps of one column m times. Their sum is then about the mean square of
-    the column's slope over quantiles. A constant ranker counts as though its range were one: any penalty keeps it at
-    zero, and without one there would be no certificate.
+    They are one for a penalty of coefficients. For a penalty of shapes, coefficients are in units of one over the range
+    of their ranker, and the squares of m jumps of one column count m times. Their sum is then about the mean square of
+    the column's slope over quantiles, for any number of cuts. A constant ranker counts as if its range were one. Any
+    penalty keeps it at zero, and without a penalty there would be no certificate.
     """
     if counted == "coefficients":
         return 1.0, 1.0
@@ -103,13 +103,13 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
 
 
 def _are_two(values: Vector) -> bool:
-    """Return whether two different values are all that there are."""
+    """Return whether there are exactly two different values."""
     low, high = values.min(), values.max()
     return bool(low < high and ((values == low) | (values == high)).all())
 
 
 def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_zero: bool = False) -> Solver:
-    """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
+    """Return the given method. The default is Newton's if it works and, without a penalty, the Hessian is small."""
     cornered = penalty.ridge is None or some_stay_zero
     by_columns = cornered or problem.n_rankers > _FEW_CODED or (penalty.is_bounded and not problem.in_memory)
     if method is None and by_columns and serves(problem):
@@ -129,7 +129,7 @@ def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_ze
 
 
 def _both(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
-    """Descend by L-BFGS, and prove by Newton's method what it finds: most wide data are separable, which it sees."""
+    """Descend by L-BFGS and certify by Newton's method; L-BFGS detects separable data, as most wide data are."""
     if not may_ask:
         return newton(problem, start, penalty, progress, may_ask)
     whole = progress.limit
@@ -145,7 +145,7 @@ BOTH = Solver(_both, supports=NEWTON.supports, steps=LBFGS.steps)
 
 
 def _coded(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
-    """Minimise over whole columns of codes; where l2 is lost in the rounding of slopes, prove by l1 what that finds."""
+    """Minimise over whole columns of codes; if l2 is within the rounding of slopes, certify the result by l1."""
     solver = SHAPES if problem.in_memory else SAMPLED
     outcome = solver.run(problem, start, penalty, progress, may_ask)
     lost = outcome.status in ("converged", "stalled") and progress.last.gap > 10.0 * progress.tol
@@ -158,10 +158,9 @@ CODED = Solver(_coded, supports=SHAPES.supports, steps=SHAPES.steps)
 
 
 def _approached(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
-    """Go near a minimiser without l2 by one with a little, and prove it by the Hessian if that has room in an answer.
+    """Approach a minimiser without l2 by one with a small l2, and certify it by the Hessian if that is small enough.
 
-    Every step of a method with a Hessian forms n**2 numbers, and asks all parts for them. Near the minimiser one or two
-    are left.
+    Every step of a method with a Hessian forms n**2 numbers in all parts. Near the minimiser one or two steps are left.
     """
     if problem.in_memory:
         progress.limit //= SAMPLED.steps
@@ -180,8 +179,8 @@ def _approached(problem: Problem, start: Vector, penalty: Penalty, progress: Pro
     if problem.margin_at(start) > 0.0 and problem.separation(problem.point(start)) > 0.0:
         return Outcome("separable")
     steepest = progress.last.gradient_norm
-    said = f"the Hessian of {problem.n_rankers} weak rankers is more than a partition can answer with: no certificate"
-    remedy = "with l2=1e-6, say, there is one"
+    said = f"no certificate: the Hessian of {problem.n_rankers} weak rankers is too large for a partition to return"
+    remedy = "pass l2=1e-6 for a certificate"
     return Outcome("stationary", f"{said}; {remedy}; the norm of the gradient of {progress.name} is {steepest:.2g}")
 
 
@@ -202,7 +201,7 @@ APPROACHED = Solver(_approached, supports=SAMPLED.supports, steps=SAMPLED.steps)
 
 
 def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:
-    """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
+    """Halve a start as long as that lowers the objective; far out it is linear, and every method is slow."""
     point = problem.point(lam)
     for _ in range(_HALVINGS):
         if not point.lam.any():
@@ -215,7 +214,7 @@ def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:
 
 
 def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progress) -> tuple[Vector, Trace]:
-    """Return the coefficients and the trace, whether or not there is a minimiser."""
+    """Return the coefficients and the trace, with or without a minimiser."""
     message, separation = outcome.message, outcome.separation
     if outcome.status == "separable":
         return _of_widest_margin(problem, progress) if progress.penalty.ridge == 0.0 else _of_margin(problem, progress)
@@ -229,35 +228,37 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
 
 
 def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
-    """Put the coefficients of the widest margin in the place of the last ones, which separate, too.
+    """Replace the last coefficients, which separate, by those of the widest margin.
 
-    The coefficients that a method finds first depend on rounding, on weights and on copies of rows. These do not.
+    The coefficients that a method finds first depend on rounding, on weights and on copies of rows. Those of the widest
+    margin do not.
     """
     found = widest(problem, progress.last.lam, problem.unit_coefficients())
     progress.arrive(problem.point(found.lam), np.inf)
     message = "the coefficients put every positive above every negative: "
     message += ("inf F_p is 0 and " if problem.objective.traits.factored else "") + "no minimiser exists"
     if found.between is None:
-        message += "; rounding hides which have the widest margin"
+        message += "; rounding hides which coefficients have the widest margin"
     return found.lam, progress.trace("separable", message, found.lam)
 
 
 def _of_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
-    """Scale coefficients, within their signs, to a margin of one; the larger they are, the lower the objective."""
+    """Scale coefficients to a margin of one, within their signs; larger ones have a lower objective."""
     lam = progress.last.lam
     with np.errstate(over="ignore"):
         scaled = lam / problem.separation(problem.point(lam))
-    lam = scaled if np.isfinite(scaled).all() else lam  # of outputs near the smallest double
+    lam = scaled if np.isfinite(scaled).all() else lam  # not finite for outputs near the smallest double
     progress.arrive(problem.point(lam), np.inf)
     message = (
-        "the coefficients put every positive above every negative, and the larger they are, the more "
-        f"{progress.objective.traits.symbol} falls, by more than l1 adds: only l2 or a larger l1 gives a minimiser"
+        "the coefficients put every positive above every negative; as they grow, "
+        f"{progress.objective.traits.symbol} falls faster than the l1 penalty rises, so no minimiser exists. "
+        "Pass l2 > 0 or a larger l1"
     )
     return lam, progress.trace("separable", message, lam)
 
 
 def _on_support(problem: Problem, solver: Solver, separation: Separation, progress: Progress) -> tuple[Vector, Trace]:
-    """Minimise over the rows that keep weight; the direction rids the objective of the others."""
+    """Minimise over the rows that keep weight; along the direction the other rows lose all weight."""
     if separation.level is None:
         neg = np.flatnonzero(separation.neg)
         support = problem.take(np.flatnonzero(separation.pos), neg)
@@ -271,7 +272,7 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     of_pos, of_neg = reversed(kept) if problem.exchanged else kept
     message = (
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
-        f"its infimum along `direction` for ever; on these rows ({trace.status}) {trace.message}"
+        f"its infimum along trace.direction without end; on these rows ({trace.status}) {trace.message}"
     )
     trace = dataclasses.replace(trace, status="separable", message=message, direction=separation.direction)
     return lam, trace if neg is None else _with_the_rest(problem, trace, neg)

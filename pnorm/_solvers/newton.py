@@ -17,18 +17,18 @@ from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
 
 _DOUBT = 25
-"""Newton steps without convergence after which the existence and the size of the minimiser are in doubt."""
+"""After this many Newton steps without convergence, the existence and the size of the minimiser are in doubt."""
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 
 def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Take Newton steps with backtracking until the certificate is within the tolerance.
 
-    If the steps seem to go on for ever, a second method is asked once, where `may_ask` allows it. Without a penalty
-    the linear program says whether there is a minimiser. With a penalty the coefficients of the widest margin may be
-    better ones.
+    If the steps do not seem to converge, a second method is used once, if `may_ask` allows it. Without a penalty, the
+    linear program decides whether there is a minimiser. With a penalty, the coefficients of the widest margin may be
+    better.
     """
     assert penalty.ridge is not None
     l2 = penalty.ridge
@@ -39,7 +39,7 @@ def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
     separation = None
     point = problem.point(start)
     while True:
-        # Curvature. The part of a start on which no difference of scores depends is taken off, once.
+        # Curvature. The part of a start on which no score difference depends is removed once.
         progress.arrive(point)
         if l2 == 0.0 and problem.separation(point) > 0.0:
             return Outcome("separable", separation=separation)
@@ -104,12 +104,12 @@ NEWTON = Solver(newton, supports=lambda objective: objective.traits.factored, st
 
 @dataclass
 class StoppingMonitor:
-    """Counts signs that Newton's method will not end by itself."""
+    """Counts indications that Newton's method will not converge."""
 
     settled: bool = False
-    """Whether the step leaves all weights about as they are."""
+    """Whether the step changes all weights only slightly."""
     _infinite: int = 0
-    """Steps in a row that promise no fall but change weights. Off the support, each of them divides weights by e."""
+    """Steps in a row that promise no fall but change weights. Each of them divides weights off the support by e."""
     _blurred: int = 0
     """Steps in a row that promise no fall and do not shorten the gap, which consists of rounding."""
     _gap: float = math.inf
@@ -117,7 +117,7 @@ class StoppingMonitor:
     """The step at which scores became precise."""
 
     def read(self, promised: float, bound: Bound) -> None:
-        """Take note of the fall that the slope of a step promises, and of the certificate before it."""
+        """Record the fall that the slope of a step promises, and the certificate before it."""
         self.settled = bound.least > 0.5 and not bound.reason
         self._infinite = self._infinite + 1 if promised < 1e-6 and not self.settled else 0
         hidden = promised < min(1e-4, 0.01 * bound.gap) and 0.5 * self._gap < bound.gap < math.inf
@@ -134,7 +134,7 @@ class StoppingMonitor:
         return self._blurred >= 4 or (progress.n_iter >= self._since + 5 and progress.is_flat(bound.rounding))
 
     def restart(self, progress: Progress) -> None:
-        """Forget the signs of rounding, as scores are precise from now on."""
+        """Reset the counts of rounding, since scores are precise from now on."""
         self._blurred, self._since = 0, progress.n_iter
 
 
@@ -149,7 +149,7 @@ def _verdict(progress: Progress, bound: Bound, settled: bool) -> str:
 
 
 def _message(status: str, progress: Progress, bound: Bound) -> str:
-    """Say in words why the run ends."""
+    """Return a sentence that states why the run ends."""
     if status == "converged":
         return progress.within(bound.gap)
     if status == "callback":
@@ -175,7 +175,7 @@ def _line_search(
     shortest = 1e-12 * share
     after = at(share)
     if progress.value(after) <= before - 1e-4 * share * promised + slack:
-        while share < 1.0:  # far starts, and separable data with a penalty, fall for long as their slope says
+        while share < 1.0:  # far from the minimum the objective may fall as the slope predicts over a long way
             longer = min(1.0, 2.0 * share)
             farther = at(longer)
             if progress.value(farther) > before - 0.4 * longer * promised:
@@ -193,11 +193,11 @@ def _line_search(
 def _on_margin(problem: Problem, progress: Progress, lam: Vector, l2: float) -> tuple[Point, float, float, bool]:
     """Compare coefficients that separate with those of the widest margin.
 
-    With a small penalty log F_p is about -p times the margin, so that the widest margin is best. The right length of
-    its coefficients is known to a few units of the scores. Rows on the margin have equal weights there, and only steps
-    in twice the working precision can give them the right ones.
+    With a small penalty, log F_p is about -p times the margin, so the widest margin is best. The right length of its
+    coefficients is known to a few units of the scores. Rows on the margin have equal weights there, and only steps in
+    twice the working precision can give them the right weights.
 
-    Returns the better point, its gap, the rounding in it, and whether it is that of the widest margin.
+    Return the better point, its gap, the rounding in the gap, and whether the point is that of the widest margin.
     """
     found = widest(problem, lam, np.where(problem.constant, 0.0, 1.0))
     length = problem.objective.traits.p / (l2 * float(found.lam @ found.lam))

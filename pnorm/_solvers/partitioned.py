@@ -1,8 +1,8 @@
-"""Rows that lie in partitions, on a cluster or anywhere.
+"""Rows that lie in partitions, on a cluster or elsewhere.
 
-A worker keeps the outputs of its rows, and weights that it can form again (`steps`). Every reduction carries all that
-this takes, coefficients, steps and a few sums over all rows, or the weights of its rows. So a lost worker takes nothing
-along, and a partition that is read again elsewhere gives the same answers.
+A worker keeps the outputs of its rows, and weights that it can form again (`steps`). Every call to it contains all
+other data: coefficients, steps and a few sums over all rows, or the weights of its rows. So no data are lost with a
+worker, and a partition that is read again elsewhere gives the same results.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Partitions:
     def problem(self, names: tuple[str, ...], objective: Objective, push: str = "top") -> Problem:
         """Return the problem of an objective, columns far from zero moved there.
 
-        The P-Norm Push without groups knows no weights of rows here: the parts keep them. For a push at the bottom the
-        sides are exchanged, as `exchanged` says, and the objective is that of exchanged sides.
+        For the P-Norm Push without groups, the parts keep the weights of rows. For a push at the bottom the sides are
+        exchanged as in `exchanged`, and the objective is that of the exchanged sides.
         """
         sides = self.sides
         if push == "bottom":
@@ -43,13 +43,13 @@ class Partitions:
 
 
 def counted_by_parts(objective: Objective, sides: Sequence[Side]) -> Objective:
-    """The objective, where parts know the weights of their rows and form all that depends on them."""
+    """The objective, if the parts keep the weights of their rows and compute all terms that depend on them."""
     if not objective.traits.factored or objective.groups is not None:
         return objective
     return PNorm(objective.traits.p, None, None, sizes=(sides[0].max_log_c, sides[1].max_log_c))
 
 
 def _unknown_levels(known: Sequence[Any]) -> list[Seen]:
-    """Values that are no levels, by column of one side."""
+    """Unknown levels, by column of one side."""
     parts = [fact[-1] for fact in known if fact is not None]
     return [reduce(add, of_column) for of_column in zip(*parts, strict=True)]

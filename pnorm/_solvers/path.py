@@ -1,4 +1,4 @@
-"""Minimisers along a path of penalties or of powers p, each from the one before."""
+"""Minimisers along a path of penalties or of powers p, each started from the previous one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pnorm._trace import Trace
 from pnorm.objectives._base import Objective
 
 _LEAST = 1e-100
-"""The least penalty whose inverse, and inverse times coefficients, are numbers."""
+"""The least penalty whose inverse, and its inverse times coefficients, do not overflow."""
 
 _FAR = 5.0
-"""Times the last change of a penalty, or of a function of it, by which a start goes beyond, at most."""
+"""Largest extrapolation of a start, in units of the last change of the penalty or of a function of it."""
 
 
 def follow(
@@ -38,10 +38,10 @@ def follow(
     units: tuple[float | Vector, float | Vector] = (1.0, 1.0),
     few: FewColumns | None = None,
 ) -> Iterator[tuple[int, Vector, Trace]]:
-    """Yield the place of every point, its minimiser and how it was reached from the one before.
+    """Yield the place of every point, its minimiser and its trace from the previous minimiser.
 
     The largest penalties and the smallest powers come first. There is one objective for all points, or one for each.
-    `units` are what l1 and l2 are multiplied by for each coefficient.
+    `units` are the factors of l1 and l2 for each coefficient.
     """
     lam: Vector | None = None
     earlier: Vector | None = None
@@ -70,8 +70,8 @@ def follow(
 def _beyond(earlier: Vector, lam: Vector, *penalties: tuple[float, float]) -> list[Vector]:
     """Return coefficients that continue two minimisers, given both penalties of these and of the next one.
 
-    Where rows are separable, coefficients are about linear in an l1 that changes, or in the inverse of such an l2.
-    Where they overlap, the logarithm of the penalty does better. Coefficients that would change sign are zero.
+    If rows are separable, coefficients are about linear in a changing l1, or in the inverse of a changing l2. If they
+    overlap, the logarithm of the penalty predicts better. Coefficients that would change sign become zero.
     """
     changing = [np.array(values) for values in zip(*penalties, strict=True) if len({*values}) > 1]
     if len(changing) != 1 or changing[0].min() < _LEAST or changing[0][0] == changing[0][1]:
@@ -94,8 +94,8 @@ def _lowest(problem: Problem, penalty: Penalty, starts: Sequence[Vector]) -> Vec
 def _scale_warm_start(problem: Problem, lam: Vector, times: float, l2: float) -> Vector:
     """Return coefficients to start from when p / l2 has grown by a factor.
 
-    Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
-    change little. No start is so large that a penalty of it is no number.
+    Coefficients that separate grow about in proportion, since log F_p falls by p times the margin for each unit. Others
+    change little. The start is never so large that its penalty overflows.
     """
     largest = _checks.ROOT / math.sqrt(max(l2, 1.0))
     grows = times * float(np.abs(lam).max()) <= largest and problem.margin_at(lam) > 0.0

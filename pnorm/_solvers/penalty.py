@@ -1,15 +1,15 @@
-r"""What is added to an objective to keep a score readable: penalties of coefficients, and signs that they must have.
+r"""Penalties of coefficients, and signs that coefficients must have.
 
 .. math:: \Omega(\lambda) = \sum_j l1_j |\lambda_j| + \tfrac12 l2_j \lambda_j^2, \qquad
           low_j \le \lambda_j \le high_j,
 
 where every bound is zero or infinite. A coefficient with both bounds zero stays out of the score.
 
-With an objective V and its slope g, minus the gradient, weak duality says (Fenchel)
+With an objective V and its slope g, minus the gradient, weak duality gives (Fenchel)
 
     V(lam) + Omega(lam) - inf <= Omega(lam) + Omega*(g) - <lam, g>.
 
-The right side costs O(n), and is a sum of terms that are not negative.
+The right side costs O(n) and is a sum of nonnegative terms.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Penalty:
     ) -> Penalty:
         """The penalty of n coefficients; signs are 1 (at least zero), -1 (at most zero) or 0.
 
-        `units` are what l1 and l2 are multiplied by; the products are as large as a float can be, at most.
+        `units` are the factors of l1 and l2; a product that overflows becomes the largest float.
         """
         signs = np.zeros(n, np.int8) if signs is None else signs
         low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
@@ -61,7 +61,7 @@ class Penalty:
         return Penalty(*[getattr(self, field)[which] for field in ("l1", "l2", "low", "high")])
 
     def enlarged(self, factor: float) -> Penalty:
-        """The penalty on squares times a factor, with all else the same; l1 too where some have no such penalty."""
+        """The penalty with its l2 times a factor; with l1 times the factor too, if some coefficients have no l2."""
         l1 = self.l1 if self.is_bounded else factor * self.l1
         return self if factor == 1.0 else Penalty(l1, factor * self.l2, self.low, self.high)
 
@@ -71,22 +71,22 @@ class Penalty:
         return Penalty(nothing, nothing, self.low, self.high)
 
     def only(self, kept: NDArray[np.bool_]) -> Penalty:
-        """The penalty where all other coefficients stay zero."""
+        """The penalty if all other coefficients stay zero."""
         return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0))
 
     @property
     def signs(self) -> NDArray[np.int8]:
-        """1 where coefficients are at least zero, -1 where they are at most zero, else 0."""
+        """1 for coefficients that are at least zero, -1 for those at most zero, else 0."""
         return np.where(self.low == 0.0, 1, 0).astype(np.int8) - np.where(self.high == 0.0, 1, 0).astype(np.int8)
 
     @cached_property
     def ridge(self) -> float | None:
-        """The weight of all squares alike, where there is nothing else: no l1, no bounds. None elsewhere."""
+        """The common weight of all squares, if there are no l1 and no bounds; else None."""
         return float(self.l2[0]) if self.is_smooth and (self.l2 == self.l2[0]).all() else None
 
     @property
     def is_smooth(self) -> bool:
-        """Whether there are no bounds, and no penalty but one on squares."""
+        """Whether there are no bounds and no l1."""
         return not self.l1.any() and bool(np.isinf(self.low).all() and np.isinf(self.high).all())
 
     @property
@@ -98,7 +98,7 @@ class Penalty:
         """Return the nearest coefficients within the bounds."""
         return np.clip(lam, self.low, self.high) + 0.0  # no -0.0
 
-    @np.errstate(over="ignore", invalid="ignore")  # a line search may look too far
+    @np.errstate(over="ignore", invalid="ignore")  # a line search may try too large a step
     def value(self, lam: Vector) -> float:
         """Omega at coefficients within the bounds."""
         if self.ridge is not None:
@@ -106,16 +106,16 @@ class Penalty:
         return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
 
     def pull(self, slope: Vector) -> Vector:
-        """What a slope has beyond l1 and the bounds: it is zero where a coefficient of zero is best."""
+        """Return the part of a slope beyond l1 and the bounds; it is zero where a coefficient of zero is best."""
         up = np.where(self.high > 0.0, np.maximum(slope - self.l1, 0.0), 0.0)
         down = np.where(self.low < 0.0, np.maximum(-slope - self.l1, 0.0), 0.0)
         return up - down
 
     def best(self, slope: Vector) -> Vector:
-        """Return the coefficients that maximise <slope, lam> - Omega(lam), where all that may move have an l2."""
+        """Return the coefficients that maximise <slope, lam> - Omega(lam), if all that may move have an l2."""
         return np.asarray(self.pull(slope) / np.where(self.l2 > 0.0, self.l2, 1.0))
 
-    @np.errstate(over="ignore", invalid="ignore")  # steps may be longer than a float can hold
+    @np.errstate(over="ignore", invalid="ignore")  # steps may overflow
     def steepest(self, lam: Vector, slope: Vector) -> Vector:
         """Return the direction of steepest descent at coefficients within the bounds; zero at a minimiser."""
         inside = slope - self.l1 * np.sign(lam) - self.l2 * lam
@@ -123,21 +123,21 @@ class Penalty:
 
     @np.errstate(over="ignore", invalid="ignore")
     def promised(self, lam: Vector, after: Vector, slope: Vector) -> float:
-        """What the slope, and Omega itself, say of the fall from some coefficients to others."""
+        """Return the fall from some coefficients to others that the slope and Omega predict."""
         change = np.abs(after) - np.abs(lam)
         squares = self.l2 * 0.5 * (after - lam) * (after + lam)
         return float((slope * (after - lam) - self.l1 * change - squares).sum())
 
     def excess(self, slope: Vector, error: Vector) -> Vector:
-        """How far slopes, known but for an error, are beyond what l1 and the bounds hold; below zero within them."""
+        """Return how far slopes, known up to an error, exceed l1 and the bounds; negative within them."""
         up = np.where(self.high > 0.0, slope, -np.inf)
         down = np.where(self.low < 0.0, -slope, -np.inf)
         return np.maximum(up, down) - self.l1 + error
 
     def gap(self, lam: Vector, slope: Vector, error: float | Vector = 0.0) -> float:
-        """Omega(lam) + Omega*(slope) - <lam, slope>, at most, for a slope known but for an error in each number.
+        """Bound Omega(lam) + Omega*(slope) - <lam, slope> for a slope known up to an error in each number.
 
-        Infinite where something pulls at a coefficient without a penalty on its square.
+        It is infinite if the slope of a coefficient without a penalty on its square exceeds l1 and the bounds.
         """
         if self.ridge:
             short = np.abs(self.ridge * lam - slope) + error

@@ -43,13 +43,13 @@ from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import counted_of, is_coded, rankers_of_coded, sides_of
 
-# Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
-# duplicate columns differ by rounding only, and the lowest index must win on every machine. The
-# share is not of the largest output of all, or one column of milliseconds would tie with everything.
+# Rankers tie if their edges differ by at most this share of the outputs of the best one. Complementary and duplicate
+# columns differ only by rounding, and the lowest index must win on every machine. The share is not of the largest
+# output of all columns, or one column of milliseconds would make all rankers tie.
 TIE = 1e-10
 
 _EXTREME = 320.0
-"""|log c| of both sides, up to which squares of sums of weighted losses are numbers: weights to 1e139."""
+"""Largest |log c| of both sides for which squares of sums of weighted losses do not overflow: weights up to 1e139."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +58,18 @@ class Point:
 
     lam: Vector
     f: Scores
-    """The scores; where weights are formed by the parts, their extremes."""
+    """The scores; if weights are formed by the parts, only their extremes."""
     weights: Any
     log_f: float
     log_mass: float
     rate: float
     """Rate at which log F_p falls along a ranker for each unit of its edge."""
     intercept: float
-    """Intercept of probabilities made of the scores; nan where the objective gives none."""
+    """Intercept of probabilities computed from the scores; nan if the objective gives none."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
     sizes: tuple[float, float, float] | None = None
-    """u-mean and w-mean of the absolute scores, and the largest of these, where they are precise."""
+    """u-mean and w-mean of the absolute scores, and the largest absolute score, if scores are precise."""
 
 
 # Reductions ----------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class Point:
 
 @reduction("list")
 def stats(rows: Rows) -> list[Any]:
-    """Facts of a part, in a list, which for all parts is one of all stats."""
+    """Statistics of a part, in a list; the merged list has those of all parts."""
     if rows.n == 0:
         return [None]
     table = rows.table
@@ -93,7 +93,7 @@ def scores(rows: Rows, lam: Vector) -> Any:
 
 @reduction("rows", "rows")
 def precise_scores(rows: Rows, lam: Vector) -> tuple[Vector, Vector]:
-    """Scores rounded, and what was rounded off."""
+    """Rounded scores, and the rounding errors."""
     return compensated_dot(rows.table.blocks(), lam)
 
 
@@ -112,7 +112,7 @@ def is_level(rows: Rows, lam: Vector, level: Vector) -> Any:
 
 @reduction("rows")
 def column(rows: Rows, j: int, shift: float) -> Any:
-    """Pass: the outputs of one ranker less a shift."""
+    """Pass: the outputs of one ranker minus a shift."""
     h = np.empty(rows.n)
     return then(rows.table.column(j, shift, h), lambda _: h)
 
@@ -125,7 +125,7 @@ def rounding_of_scores(rows: Rows, lam: Vector, size: Vector) -> float:
 
 @reduction("sum")
 def totals(rows: WeightedRows) -> Any:
-    """Pass: totals of the weights, from which the sums of all rankers follow."""
+    """Pass: totals of the weights, which determine the sums of all rankers."""
     table = rows.table
     return then(table.tally(rows.total), table.totals)
 
@@ -142,12 +142,12 @@ def _ratios(old: Vector, new: Vector) -> tuple[float, float]:
 
 
 def _skeleton(rows: Rows) -> Table:
-    """One row of a part, which has all that codes mean."""
+    """One row of a part, whose table contains the meaning of the codes."""
     return rows.table.select_rows(slice(0, 1))  # type: ignore[no-any-return]
 
 
 Before = Callable[[], tuple[list[Table], Vector]]
-"""Returns the tables of both sides without the rounding of a scaling, and the factors of this scaling."""
+"""A function that returns the tables of both sides before a scaling, and the factors of the scaling."""
 
 
 # The problem ---------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Side:
     parts: Sequence[Any]
     """Handles of `Rows`: in memory, the rows themselves."""
     spans: Sequence[slice]
-    """The places of the rows of each part among all."""
+    """The places of the rows of each part among all rows."""
     low: Vector
     """Smallest output of every ranker."""
     high: Vector
@@ -186,7 +186,7 @@ class Side:
         """Merge the stats of parts; those without rows are left out."""
         there = [(part, fact) for part, fact in zip(parts, known, strict=True) if fact is not None]
         if not there:
-            raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
+            raise ValueError(f"{name} has no rows that count: every partition is empty or has weight zero")
         n, low, high, size, counts, _ = zip(*[fact for _, fact in there], strict=True)
         spans = [slice(start, stop) for start, stop in pairwise(accumulate(n, initial=0))]
         merged = reduce(np.minimum, low), reduce(np.maximum, high), max(size), reduce(np.add, counts)
@@ -194,7 +194,7 @@ class Side:
 
 
 class Problem:
-    """All that a solver sees: two sides, an objective, and an executor that asks the rows."""
+    """The problem for a solver: two sides, an objective, and an executor of reductions over the rows."""
 
     def __init__(
         self,
@@ -209,18 +209,18 @@ class Problem:
         self.executor, self.sides = executor, sides
         self.names, self.objective = names, objective
         self.kept = kept
-        """The user's rows that these are, per side; None where all are."""
+        """The numbers of these rows among the user's rows, per side; None if all rows count."""
         self._before = before
         self.offsets_taken = offsets
-        """Constants that the columns have less than the user's."""
+        """Constants that were subtracted from the user's columns."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.ranges = np.empty((8, self.n_rankers))
-        """The vectors that follow, one below the other."""
+        """The following vectors as the rows of a matrix."""
         pos, neg = sides
         _dense.measure(pos.low, pos.high, neg.low, neg.high, CLOSE * objective.traits.p, self.ranges)
-        # The smallest and the largest output of every ranker, their difference, and their middle, which is taken off
-        # directions; the largest absolute output, and that of the centred ranker; sizes by which edges tie, and
-        # outputs are equal.
+        # The smallest and the largest output of every ranker, their difference, and their middle, which is subtracted
+        # from directions; the largest absolute output, and that of the centred ranker; sizes that decide when edges tie
+        # and when outputs are equal.
         self.low, self.high, self.span, self.shift, self.largest, self.max_abs_centered, self.size, self.close = (
             self.ranges
         )
@@ -266,12 +266,12 @@ class Problem:
 
     @property
     def forms_weights(self) -> bool:
-        """Whether the parts form their weights from coefficients and a few sums, and no number per row travels."""
+        """Whether the parts form their weights from coefficients and a few sums, so no number per row is sent."""
         return not self.in_memory and self.objective.traits.factored and self.objective.groups is None
 
     @cached_property
     def table(self) -> Table:
-        """A table of some rows, for what is the same whatever the rows: codes, and edges from totals."""
+        """A table of some rows, for data that do not depend on the rows: codes, and edges from totals."""
         part = self.sides[0].parts[0]
         return part.table if self.in_memory else self.executor.first(_skeleton, part)  # type: ignore[no-any-return]
 
@@ -286,27 +286,27 @@ class Problem:
         return isinstance(self.table, Negated)
 
     def users_intercept(self, intercept: float) -> float:
-        """Return the intercept for the user's scores, whose sign may be the other one."""
+        """Return the intercept for the user's scores, whose sign may be reversed."""
         return -intercept if self.exchanged else intercept
 
     @property
     def sizes(self) -> list[int]:
-        """Number of rows of each side, in however many groups a row is."""
+        """Number of rows of each side; a row in several groups counts once."""
         groups = self.objective.groups
         return [self.n_pos, self.n_neg] if groups is None else groups.sizes
 
     @property
     def groups(self) -> Groups:
-        """The query groups; one of all rows where the objective has none."""
+        """The query groups; one group of all rows if the objective has none."""
         return self.objective.groups or Groups(np.zeros(self.n_pos, np.intp), np.zeros(self.n_neg, np.intp), 1)
 
     def reduce(self, function: Any, *arguments: Any) -> list[Any]:
-        """Return the answers of both sides to a reduction over rows; arguments are pairs, one for each side."""
+        """Return the results of a reduction over the rows of both sides; arguments are pairs, one for each side."""
         jobs = [Job(side.parts, tuple([pair[k] for pair in arguments])) for k, side in enumerate(self.sides)]
         return self.executor.reduce(function, jobs)
 
     def reduce_weighted(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
-        """Return the answers of both sides to a reduction over weighted rows; arguments are pairs, as above."""
+        """Return the results of a reduction over the weighted rows of both sides; arguments are pairs, as above."""
         jobs = [
             weights.job(k, side.parts, side.spans, tuple([pair[k] for pair in arguments]))
             for k, side in enumerate(self.sides)
@@ -323,15 +323,15 @@ class Problem:
             return Scores(*self.reduce(scores, (lam, lam)))
 
     def constant_at(self, lam: Vector) -> float:
-        """Constant that the scores have less than the user's, as columns are centred."""
+        """Constant that is missing in the scores, compared with the user's, since columns are centred."""
         return 0.0 if self.offsets_taken is None else _dense.inner(np.ascontiguousarray(lam), self.offsets_taken)
 
     def middle(self, j: int) -> float:
-        """The middle of the outputs of ranker j, as the user has them."""
+        """The middle of the outputs of ranker j in the user's columns."""
         return float(self.shift[j]) + (0.0 if self.offsets_taken is None else float(self.offsets_taken[j]))
 
     def _precise_scores(self, lam: Vector) -> tuple[Scores, float]:
-        """H lam less a constant, as though computed in twice the working precision and then rounded; the constant."""
+        """H lam minus a constant, computed in twice the working precision and then rounded; and the constant."""
         with np.errstate(over="ignore", invalid="ignore"):
             (pos, pos_rest), (neg, neg_rest) = self.reduce(precise_scores, (lam, lam))
             level = float(neg.max())
@@ -341,7 +341,7 @@ class Problem:
         return self.scores(lam), 0.0  # beyond 2**996, where halves overflow
 
     def point(self, lam: Vector, precise: bool = False) -> Point:
-        """The scores at lam and what follows from them."""
+        """The scores, the objective and the weights at lam."""
         if self.forms_weights:
             level = float(self.reduce(extremes, (lam, lam))[1][1]) if precise else None
             return formed(self, lam, level)[0]
@@ -358,7 +358,7 @@ class Problem:
         return Point(lam, f, weights, found.log_f, found.log_mass, found.rate, intercept, precise, sizes)
 
     def uniform(self) -> Weights:
-        """Weights that count the rows of a group alike, and the groups alike."""
+        """Weights that are equal for all rows of a group, and for all groups."""
         if self.forms_weights:
             totals = (0.0, float(self.n_pos)), (0.0, float(self.n_neg))
             return FormedWeights(np.zeros(self.n_rankers), (0.0, 0.0), totals)
@@ -380,7 +380,7 @@ class Problem:
         return self.edges(pos - neg)
 
     def edges(self, totals: Vector) -> Vector:
-        """Edges from the totals of u less those of w; exactly zero for a constant ranker, whatever its size."""
+        """Edges from the totals of u minus those of w; exactly zero for a constant ranker of any size."""
         return self.without_constants(self.table.edges(totals))
 
     def without_constants(self, edges: Vector) -> Vector:
@@ -411,7 +411,7 @@ class Problem:
         return self.margin(self.scores(lam) if self.objective.groups is not None else self.extremes_at(lam))
 
     def span_of(self, lam: Vector) -> float:
-        """Largest less smallest score over both sides."""
+        """Largest minus smallest score over both sides."""
         f = self.extremes_at(lam)
         return float(max(f.pos[1], f.neg[1]) - min(f.pos[0], f.neg[0]))
 
@@ -420,7 +420,7 @@ class Problem:
         return Scores(*[np.array(low_and_high) for low_and_high in self.reduce(extremes, (lam, lam))])
 
     def separation(self, point: Point) -> float:
-        """The margin of a point if it is above zero and no artefact of rounding, else zero."""
+        """The margin of a point if it is above zero by more than rounding, else zero."""
         margin = self.margin(point.f)
         if 0.0 < margin <= 4.0 * rounding(point.lam, self.largest):
             exact, factors = self.unscaled or (self, 1.0)
@@ -440,12 +440,12 @@ class Problem:
         return TIE * float(self.size[int(merit.argmax())])
 
     def gap(self, j: int, sign: float) -> float:
-        """Return the least difference over all pairs of outputs of ranker j times the sign, whatever the groups."""
+        """Return the least difference over all pairs of outputs of ranker j times the sign, ignoring groups."""
         pos, neg = self.sides
         return self.opening(j, float(pos.low[j] - neg.high[j] if sign > 0.0 else neg.low[j] - pos.high[j]))
 
     def opening(self, j: int, gap: float) -> float:
-        """Return a least difference of outputs of ranker j; zero where it is too small for any step."""
+        """Return a least difference of outputs of ranker j; zero if it is too small for any step."""
         return gap if abs(gap) > self.close[j] else 0.0
 
     def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
@@ -465,9 +465,9 @@ class Problem:
     def check_magnitudes(
         self, l2: float = 0.0, lam: Vector | None = None, name: str = "init", ranker: int | None = None
     ) -> None:
-        """Refuse numbers whose squares overflow, which second moments and penalties are made of.
+        """Refuse numbers whose squares overflow, since second moments and penalties need them.
 
-        `ranker` is the one that l2 is of, where its unit is that of the ranker's outputs.
+        `ranker` is the ranker of l2, if l2 is in units of the outputs of a ranker.
         """
         if 0.0 < l2 < 1.0 / _checks.ROOT and ranker is not None:
             raise ValueError(
@@ -522,10 +522,10 @@ class Problem:
 
     @cached_property
     def unscaled(self) -> tuple[Problem, Vector] | None:
-        """The problem of the columns as the user has them, and factors; None where nothing is scaled.
+        """The problem of the user's columns before scaling, and factors; None if nothing is scaled.
 
-        A ranker's output is its factor times the column, plus an offset, but for rounding. What does not depend on
-        the scale, such as whether there is a minimiser, is decided there.
+        The output of a ranker is its factor times the column plus an offset, up to rounding. Properties that do not
+        depend on the scale, such as the existence of a minimiser, are decided in this problem.
         """
         if self._before is None:
             return None
@@ -533,12 +533,12 @@ class Problem:
         try:
             problem = Problem.of_tables(tables, self.names, self.objective, self.kept, self.sides[0].parts[0].pool)
             problem.check_magnitudes()
-        except ValueError:  # only scaled, squares of these columns are numbers
+        except ValueError:  # squares of these columns overflow unless they are scaled
             return None
         return problem.centred(), factors
 
     def centred(self) -> Problem:
-        """The problem with columns far from zero moved there (copies), so that scores and edges keep their digits."""
+        """The problem with columns far from zero moved to zero (copies), so that scores and edges keep their digits."""
         if not self._far_from_zero().any():
             return self
         far = self.offsets()
@@ -547,7 +547,7 @@ class Problem:
         return Problem(self.executor, sides, self.names, self.objective, self.kept, self._before, far)
 
     def take(self, pos: Any, neg: Any) -> Problem:
-        """The problem on some of the rows in memory, given by their places among these."""
+        """The problem on some of the rows in memory, given by their places."""
 
         def some(tables: Sequence[Table]) -> list[Table]:
             return [table.select_rows(rows) for table, rows in zip(tables, (pos, neg), strict=True)]
@@ -569,9 +569,9 @@ class Problem:
         )
 
     def at_level(self, lam: Vector, level: Vector) -> tuple[Problem, Any]:
-        """The problem on the rows in parts with the score of their group's level; the places of its negatives.
+        """The problem on the rows in parts with the score of their group's level; and the places of its negatives.
 
-        Where the parts keep all that there is to know of a row, its place does not matter, and None is returned.
+        The places are None if the parts keep all data of a row, since they are not needed then.
         """
         objective, neg = self.objective, None
         if not self.forms_weights:
@@ -588,23 +588,23 @@ class Problem:
         return Problem(self.executor, described(self.executor, parts)[0], names, self.objective)
 
     def with_objective(self, objective: Objective) -> Problem:
-        """The problem of another objective of the same rows: the outputs serve both."""
+        """The problem with another objective over the same rows; both share the outputs."""
         return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before, self.offsets_taken)
 
     def spread(self, values: Any, side: int, fill: Any) -> Any:
-        """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
+        """Values of the rows of one side as values of the user's rows; rows that were left out get `fill`."""
         return _checks.spread(values, self.kept and self.kept[side], fill)
 
 
 def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[Side], list[Any]]:
-    """Return both sides, given the handles of their parts, and the stats that the parts stated."""
+    """Return both sides, given the handles of their parts, and the statistics of the parts."""
     known = executor.reduce(stats, [Job(handles) for handles in parts])
     sides = [Side.of_stats(*of_side) for of_side in zip(NAMES, parts, known, strict=True)]
     return sides, known
 
 
 def _sums_at(rows: Rows, f: Vector, of_rankers: bool, scales: tuple[float, ...]) -> Any:
-    """The answer of `sums_of_weights` of rows with these scores."""
+    """The result of `sums_of_weights` for rows with these scores."""
     weights = [np.empty(rows.n) for _ in scales]
     sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
     if of_rankers:
@@ -619,14 +619,14 @@ def _sums_at(rows: Rows, f: Vector, of_rankers: bool, scales: tuple[float, ...])
 def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
     """Extremes of the scores; sums of exponentials for the first scale, and for the last.
 
-    With the first go the totals of these weights, or the sum of their |f|.
+    The sums for the first scale come with the totals of these weights, or the sum of their |f|.
     """
     return _sums_at(rows, rows.scores(lam, level), of_rankers, scales)
 
 
 @each(sums_of_weights)
 def sums_after(rows: Rows, lam: Vector, after: Vector, shares: tuple[float, ...], scales: tuple[float, ...]) -> Any:
-    """The same after shares of a step, without totals."""
+    """Return what `sums_of_weights` does, without totals, after shares of a step."""
     start, change = rows.scores(lam), rows.scores(after)
     change -= start
     return [_sums_at(rows, start + share * change, False, scales) for share in shares]
@@ -640,9 +640,9 @@ def _scales(p: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def formed(
     problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False
 ) -> tuple[Point, tuple[Vector, Vector]]:
-    """Ask all parts once for sums of the weights that they form; with a level, scores are precise.
+    """Compute sums of the weights in all parts, in one exchange; with a level, scores are precise.
 
-    Return the point, and the u-mean and w-mean of what goes with the sums: totals, or |f|.
+    Return the point, and the u-mean and w-mean of the totals or of |f|, which come with the sums.
     """
     scales = _scales(problem.objective.traits.p)
     found = problem.reduce(sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales)
@@ -656,7 +656,7 @@ def formed_by_steps(problem: Problem, steps: Steps, lam: Vector) -> tuple[Point,
 
 
 def formed_after(problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]) -> list[Point]:
-    """Ask all parts once for the points after shares of a step."""
+    """Compute the points after shares of a step, in one exchange with all parts."""
     scales = _scales(problem.objective.traits.p)
     found = zip(*problem.reduce(sums_after, (lam, lam), (after, after), (shares, shares), scales), strict=True)
     return [
@@ -668,7 +668,7 @@ def formed_after(problem: Problem, lam: Vector, after: Vector, shares: tuple[flo
 def _formed_of(
     problem: Problem, lam: Vector, level: float | None, found: Sequence[Any]
 ) -> tuple[Point, tuple[Vector, Vector]]:
-    """What `formed` returns, given the answers of both sides."""
+    """Return the result of `formed`, given the results of both sides."""
     p = problem.objective.traits.p
     (*of_pos, u, _), (*of_neg, w, v) = found
     of_u, of_w, of_v = [(float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v)]
@@ -688,7 +688,7 @@ def _formed_of(
 
 
 def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
-    """Return the rows, lists as arrays where their columns are the rankers, and H as a collection.
+    """Return the rows, lists as arrays if their columns are the rankers, and H as a collection.
 
     If H is None, the two sides must have the same columns.
     """
@@ -712,7 +712,7 @@ def build(
     group_weight: str = "pairs",
     pool: Pool = SERIAL,
 ) -> Problem:
-    """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
+    """Check the rows of the user and return the problem; `make` returns its objective over the rows that count.
 
     Rows of weight zero, and rows that are in no pair by their groups and grades, are left out.
     """
@@ -725,8 +725,8 @@ def build(
 def exchanged(tables: Sequence[Table]) -> list[Table]:
     """Return the tables of a push at the bottom, given those of the positives and the negatives.
 
-    It is a push at the top of the list that is read from below: scores change their sign, and the sides their places.
-    The sign goes to the outputs, so that coefficients and edges keep theirs.
+    It is a push at the top of the reversed list: scores change their sign, and the sides are exchanged. The outputs get
+    the sign, so coefficients and edges keep theirs.
     """
     return [Negated(table) for table in reversed(tables)]
 
@@ -740,16 +740,16 @@ def tables_of(
     unknown: list[Seen] | None = None,
     push: str = "top",
 ) -> tuple[list[Table], Before | None]:
-    """Return the outputs on the rows that count, and those before a scaling, if there is one.
+    """Return the outputs on the rows that count, and the outputs before a scaling, if there is one.
 
-    Every weak ranker is evaluated once on either side. Of levels that are not known it warns, or adds them to a list.
+    Every weak ranker is evaluated once on either side. Unknown levels cause a warning, or are added to a list.
     """
     if is_coded(pos, neg):
         return _of_coded([pos.table, neg.table], counted, push), None
     everything = np.arange(len(rankers))
     pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
     rankers._check_sides(pos, neg)
-    # Not map, which takes a StopIteration of a signal handler for its end.
+    # Not map, which would end at a StopIteration from a signal handler.
     of_sides = [seen(of_side) for of_side in pieces]
     of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*of_sides, strict=True)]
     if unknown is None:
@@ -791,6 +791,6 @@ def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:
 def objectives_of(makes: Iterable[Make], counted: CaseWeights, pool: Pool) -> list[Objective]:
     """Return several objectives of the same rows."""
     objectives = []
-    for make in makes:  # not a comprehension: warnings count the calls between them and the user
+    for make in makes:  # not a comprehension, which would change the stack level of warnings
         objectives.append(make(counted, pool))
     return objectives

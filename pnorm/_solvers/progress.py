@@ -18,7 +18,7 @@ from pnorm.objectives._base import Objective
 
 
 class Progress(History):
-    """Record of one minimisation. It knows the objective with its penalty, the tolerance, and when steps run out."""
+    """Record of one minimisation, with the objective, its penalty, the tolerance, and the limit of the steps."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Progress(History):
 
     @property
     def name(self) -> str:
-        """Name of what is minimised."""
+        """Name of the minimised function."""
         form = self.objective.traits.convex_form
         return form if self.penalty.ridge == 0.0 else f"{form} with its penalty"
 
@@ -59,28 +59,28 @@ class Progress(History):
         return self.value_with(self.penalty, point)
 
     def value_with(self, penalty: Penalty, point: Point) -> float:
-        """Return the same with another penalty."""
+        """Return the value at a point with another penalty."""
         return self.objective.convex(point.log_f)[0] + penalty.value(point.lam)
 
     def proved(self, gap: float, rounding: float) -> bool:
-        """Return whether a gap is within the tolerance, or as small as the rounding that is part of it allows."""
+        """Return whether a gap is within the tolerance, or within twice the rounding that is part of it."""
         return gap <= max(self.tol, 2.0 * rounding)
 
     def within(self, gap: float) -> str:
-        """Say in words what a certificate proves."""
+        """Return a sentence that states the gap."""
         said = f"{self.name} is within {gap:.2g} of its infimum"
         return said if gap <= self.tol else f"{said}, and rounding hides whether it is within tol={self.tol:.2g}"
 
     def arrive(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> None:
-        """Record the point of this step, or more of it, in the place of the last one."""
+        """Replace the last point of the record by this point, or add details to it."""
         self.replace(self._iterate(point, gap, slope))
 
     def jump(self, edges: Vector, after: Point, gap: float = math.nan) -> None:
-        """Record a move that is no step of a solver, and that the callback does not see."""
+        """Record a move that is not a step of a solver; the callback is not called."""
         self.add(edges, math.nan, self._iterate(after, gap))
 
     def return_to_best(self, problem: Problem) -> str:
-        """Go back to the best point visited, with its gap, if it is better than the last by more than rounding; say so.
+        """Go back to the best point visited if it is better than the last by more than rounding; return a sentence.
 
         Steps on the way to a minimiser need not lower the objective.
         """
@@ -95,10 +95,10 @@ class Progress(History):
         gap = float(trace.gaps[k])
         self.jump(problem.edges_at(problem.point(last.lam)), problem.point(lam), math.inf if math.isnan(gap) else gap)
         proof = "has no certificate" if not gap < math.inf else f"is within {gap:.2g} of the infimum"
-        return f"; the answer is the best point visited, that of step {k}, which {proof}"
+        return f"; the result is the best point visited, after step {k}, which {proof}"
 
     def step(self, edges: Vector, share: float, after: Point) -> bool:
-        """Record a step from a point with these edges, and return whether the callback asks to stop."""
+        """Record a step from a point with these edges, and return whether the callback stops the run."""
         self.add(edges, share, self._iterate(after))
         next(self._bar, None)
         return self.stopped_by(self._callback)
@@ -117,20 +117,20 @@ class Outcome:
     status: str
     """A status of `Trace`, or "quasi-separable"."""
     message: str = ""
-    """The status in words; empty where there is no minimiser."""
+    """The status as a sentence; empty if there is no minimiser."""
     separation: Separation | None = None
-    """The answer of the linear program, if the solver asked whether there is a minimiser."""
+    """The result of the linear program, if the solver has called it."""
 
 
 def without_minimiser(problem: Problem, progress: Progress, edges: Vector, separation: Separation) -> Outcome:
-    """Return the outcome where the linear program has found a direction; if it separates all pairs, go there."""
+    """Return the outcome if the linear program has found a direction; if it separates all pairs, move along it."""
     if separation.kind == "separable" and separation.direction is not None:
         progress.jump(edges, problem.point(separation.direction))
     return Outcome(separation.kind, separation=separation)
 
 
 class Run(Protocol):
-    """Function that minimises from given coefficients; `may_ask` allows one call of the linear program."""
+    """A function that minimises from given coefficients; `may_ask` allows one call of the linear program."""
 
     def __call__(
         self, problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True
@@ -139,7 +139,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class Solver:
-    """A method, and what it requires."""
+    """A method and its requirements."""
 
     run: Run
     supports: Callable[[Objective], bool]

@@ -1,13 +1,14 @@
-"""Proximal Newton: the minimiser of log F_p with penalties and signs of coefficients, whatever the storage.
+"""Proximal Newton: the minimiser of log F_p with penalties and signs of coefficients, for any storage.
 
-A step goes to the minimiser of the quadratic model plus the penalty, within the bounds, which `quadratic` finds. Its
-model is of a working set: the coefficients that are not zero, and of the others those that promise most, in numbers
-that double. Their outputs are copied, and nothing of the size of all weak rankers squared is formed.
+A step goes to the minimiser of the quadratic model plus the penalty, within the bounds, which `quadratic` computes. The
+model covers a working set: the coefficients that are not zero, and those of the others that promise the largest fall.
+The number of the latter doubles from time to time. The outputs of the working set are copied. No array of the size of
+all weak rankers squared is formed.
 
-Where the working set is too large for second moments, conjugate gradients solve for a Newton step of the coefficients
-that may move, and those that it takes across zero end there.
+If the working set is too large for second moments, conjugate gradients solve for a Newton step of the coefficients that
+may move. Coefficients that would cross zero end there.
 
-Every step has a certificate, that of `certify_penalised`.
+Every step has a certificate from `certify_penalised`.
 """
 
 from __future__ import annotations
@@ -33,51 +34,51 @@ from pnorm._solvers.wide import hessian_times
 Index = NDArray[np.intp]
 
 _FIRST = 64
-"""Weak rankers that join the working set, at least, if as many promise anything."""
+"""Least number of weak rankers that join the working set, if that many promise a fall."""
 
 _CHEAP = 4e9
-"""Products for second moments that cost next to nothing, some 0.2 s. Steps of too few weak rankers may lead astray."""
+"""Number of products for second moments that costs little, about 0.2 s. Steps of too few weak rankers may be poor."""
 
 _ROOM = 2**26
-"""Numbers in a copy of the working set, at most: 512 MB."""
+"""Largest number of outputs in a copy of the working set: 512 MB."""
 
 _SMALL = 2**22
-"""Numbers in the outputs of a working set that is taken whole where it has more weak rankers than there are rows."""
+"""A working set with more weak rankers than rows is taken whole up to this number of outputs."""
 
 _FADED = 1e-14
-"""Share of the largest weight below which a row has no part in a Hessian."""
+"""Share of the largest weight below which a row is left out of a Hessian."""
 
 _RIDGE = 1e-10
-"""What is added to the diagonal of a Hessian that may be singular, as a share of it: the step is a little shorter."""
+"""Share of the diagonal that is added to a Hessian that may be singular; the step becomes slightly shorter."""
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _NEAR = 0.1
-"""Nats that a step promises, at most, before a multiplied penalty falls."""
+"""A multiplied penalty falls when a step promises at most this many nats."""
 
 _FALL, _LEAST_FALL, _MOST_FALL = 4.0, 1.02, 1e4
-"""What a multiplied penalty is divided by: at first, at least and at most."""
+"""Divisors of a multiplied penalty: the first, the least and the largest."""
 
 _QUICK, _SLOW = 3, 12
-"""Steps to a minimiser on the way that are few, and those that are too many."""
+"""Numbers of steps to a minimiser on the way that count as few, and as too many."""
 
 _LARGEST = 1e290
-"""The largest penalty on squares that the way begins with."""
+"""The largest penalty on squares at the beginning of the way."""
 
 _LITTLE = 0.3
-"""Share of the least penalty with which nothing is gained, about, with which the way begins."""
+"""The way begins with about this share of the least penalty that keeps all coefficients at zero."""
 
 _SHORT, _PATIENCE = 0.05, 3
-"""A share of a step that is short, and how many in a row are too many."""
+"""Share of a step below which it counts as short, and the number of short steps in a row that is too many."""
 
 _CRITICAL = 1e-3
-"""Share by which an l1 may differ from the least with a minimiser and yet be undecided."""
+"""An l1 that differs from the least value with a minimiser by less than this share is undecided."""
 
-_NOTHING = Bound(math.inf, 0.0, math.nan, math.nan, "the penalty was still a larger one")
+_NOTHING = Bound(math.inf, 0.0, math.nan, math.nan, "steps with the given penalty had not begun")
 
 _PRODUCTS = 300
-"""Products with the Hessian for one step, at most."""
+"""Largest number of products with the Hessian for one step."""
 
 
 def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
@@ -102,7 +103,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             point = min(there, key=lambda point: progress.value_with(here, point))
             continue
         if penalty.is_bounded and not way.begun and not point.lam.any() and promised > abs(point.log_f):
-            # No objective of rows that are not separable falls so far.
+            # The objective falls this far only if the rows are separable.
             way.begin(point.lam, _large(penalty, slope))
             if way.times > 1.0:
                 continue
@@ -151,16 +152,16 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
 
 
 class _Way:
-    """The way to the minimiser of a small penalty, by those of larger ones, each of which is near the one before.
+    """A path to the minimiser of a small penalty, through minimisers of larger penalties that are near each other.
 
-    It is taken where steps turn out short: far from the minimiser the objective is made of flat pieces. Where rows are
-    separable, coefficients grow about as a constant over the penalty, plus another constant, as the penalty shrinks.
-    So two minimisers tell where the next one is. The fewer steps it took, the farther away may be the one after it.
+    It is used when steps turn out short: far from the minimiser the objective consists of almost flat pieces. If rows
+    are separable, coefficients grow about like a constant over the penalty plus another constant, so two minimisers
+    predict the next one. If a minimiser took few steps, the next one may be farther away.
     """
 
     def __init__(self) -> None:
         self.times = 1.0
-        """What the penalty is multiplied by."""
+        """The factor of the penalty."""
         self._short, self._taken, self._fall = 0, 0, _FALL
         self._known: list[tuple[float, Vector]] = []
 
@@ -174,7 +175,7 @@ class _Way:
         self.times, self._known, self._short = times, [(times, lam)], 0
 
     def is_lost(self, share: float) -> bool:
-        """Take note of the share of a step; return whether too many in a row were short."""
+        """Record the share of a step; return whether too many steps in a row were short."""
         self._taken += 1
         self._short = self._short + 1 if share < _SHORT else 0
         if not self.begun:
@@ -191,7 +192,7 @@ class _Way:
         return self._ahead(grows)
 
     def turn_back(self) -> list[Vector]:
-        """Go back to the last minimiser, for a penalty that is nearer to its own; nothing where there is none yet."""
+        """Go back to the last minimiser, for a penalty nearer to its own; return an empty list if there is none yet."""
         if not self._known:
             return []
         self._fall = math.sqrt(self._fall)
@@ -232,20 +233,20 @@ def _proof(bound: Bound) -> str:
 
 
 def _critical(problem: Problem, penalty: Penalty, point: Point, bound: Bound) -> str:
-    """Say so where l1 is about p times the widest margin, below which there is no minimiser."""
+    """Return a warning if l1 is about p times the widest margin, below which there is no minimiser."""
     value = penalty.value(point.lam)
     if bound.gap < math.inf or not value > 0.0 or penalty.l2[point.lam != 0.0].any():
         return ""
     if abs(problem.objective.traits.p * problem.margin(point.f) - value) > _CRITICAL * value:
         return ""
     return (
-        f"; l1 is within {_CRITICAL:g} of the least with which there is a minimiser, and rounding hides whether it is "
-        "below: try an l1 that is larger by a thousandth, or add l2"
+        f"; l1 is within {_CRITICAL:g} of the least value with a minimiser, and rounding hides whether it is below. "
+        "Pass an l1 that is larger by a thousandth, or l2 > 0"
     )
 
 
 def _falls_for_ever(problem: Problem, penalty: Penalty, point: Point) -> bool:
-    """Return whether the coefficients separate, and lower the objective the more the larger they are."""
+    """Return whether the coefficients separate, and the objective falls without end as they grow."""
     if penalty.l2[point.lam != 0.0].any() or not point.lam.any():
         return False
     margin = problem.separation(point)
@@ -264,9 +265,9 @@ class _Step:
     delta: Vector
     """The whole step."""
     inner: Callable[[float], Vector] | None
-    """The step to slopes that are within l1 by a share; None where nobody can tell."""
+    """The step to slopes that are within l1 by a share; None if it is not known."""
     chosen: Chosen | None
-    """The working set; None where it has no room."""
+    """The working set; None if it is too large."""
 
 
 class _WorkingSet:
@@ -276,16 +277,16 @@ class _WorkingSet:
         self._whole = self.problem = problem
         n, rows = problem.n_rankers, problem.n_pos + problem.n_neg
         self._dual = penalty.is_bounded and problem.in_memory
-        """Whether the dual function of the rows serves."""
+        """Whether the dual function over the rows can be used."""
         self._least = max(_FIRST, min(int(math.sqrt(_CHEAP / rows)), FEW))
         if self._dual and 2 * rows <= n:
             self._least = max(self._least, _SMALL // rows)
         self.which: Index = np.arange(n) if n <= self._least else np.zeros(0, np.intp)
 
     def update(self, lam: Vector, merit: Vector) -> bool:
-        """Choose the working set; return whether it has room.
+        """Choose the working set; return whether it is small enough.
 
-        `merit` is zero where a coefficient of zero is best, and for those that are not zero.
+        `merit` is zero where zero is the best coefficient, and for coefficients that are not zero.
         """
         n = lam.size
         wanted = (lam != 0.0) | (merit > 0.0)
@@ -311,14 +312,14 @@ class _WorkingSet:
 
     @property
     def wide(self) -> bool:
-        """Whether the working set has so many more weak rankers than there are rows that the dual function is used."""
+        """Whether the dual function is used because the working set has far more weak rankers than there are rows."""
         return self._is_wide(self.which.size)
 
 
 def _step(
     problem: Problem, working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, slope: Vector, down: Vector
 ) -> _Step:
-    """Return the step to the minimiser of the quadratic model, or to about there."""
+    """Return the step to the minimiser of the quadratic model, or close to it."""
     of_pos, of_neg = np.square(means.deviation)
     bend = means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0) + penalty.l2
     merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, TINY), 0.0)
@@ -346,7 +347,7 @@ def _step(
 
 
 def _in_rows(working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, slope: Vector) -> _Step | None:
-    """The same by the dual function, which has a number for each row; None where it is not found."""
+    """Return the step by the dual function, which has a number for each row; None if it is not found."""
     which = working.which
     own, start, weights = penalty.of_columns(which), lam[which], means.weights.of_columns(which)
     of_columns = Means(working.problem, weights)
@@ -363,7 +364,7 @@ def _in_rows(working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, 
 
 
 def _to(lam: Vector, move: Vector, chosen: Chosen, penalty: Penalty, minimised: Callable[[Penalty], Vector]) -> _Step:
-    """The step that moves the working set; `minimised` returns the move for another penalty of these coefficients."""
+    """Return the step that moves the working set; `minimised` returns the move for another penalty of it."""
     own = penalty.of_columns(chosen.which)
 
     def embedded(move: Vector) -> Vector:
@@ -383,7 +384,7 @@ def _to(lam: Vector, move: Vector, chosen: Chosen, penalty: Penalty, minimised: 
 
 
 def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: Vector, bend: Vector) -> _Step:
-    """Solve for a Newton step of the coefficients that may move, and end where it takes them across zero."""
+    """Solve for a Newton step of the coefficients that may move; a coefficient that would cross zero ends there."""
     side = np.where(lam != 0.0, np.sign(lam), np.sign(down))
     bounded = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
     free = side != 0.0
@@ -425,7 +426,7 @@ def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> B
 def _line_search(
     problem: Problem, progress: Progress, point: Point, penalty: Penalty, slope: Vector, step: _Step, precise: bool
 ) -> tuple[float, Point] | None:
-    """Halve a step until the objective falls by a fraction of what the slope promises; double it as long as it does."""
+    """Halve a step until the objective falls by a fraction of what the slope predicts; double it while it falls."""
 
     def at(share: float) -> tuple[Point, float]:
         lam = step.at(share)

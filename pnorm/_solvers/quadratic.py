@@ -2,20 +2,20 @@ r"""The minimiser of a quadratic function with a penalty, within the bounds of t
 
 .. math:: \tfrac12 (x - s)^\top A (x - s) - \langle g, x - s \rangle + \Omega(x),
 
-by Newton steps from s among the coefficients that may move. A step that crosses zero ends there (Bertsekas, SIAM
-Journal on Control and Optimization 20, 1982). Where too many do so that the function would not fall, it ends at the
-first.
+by Newton steps from s among the coefficients that may move. A coefficient that would cross zero ends there (Bertsekas,
+SIAM Journal on Control and Optimization 20, 1982). If so many cross that the function would not fall, the step ends at
+the first crossing.
 
-Where A = Z^T Z has more columns than Z has rows, and all coefficients a penalty on their squares, the dual function
-is the smaller problem: one number y for each row, and
+If A = Z^T Z has more columns than Z has rows, and all coefficients have a penalty on their squares, the dual function
+is the smaller problem. It has one number y for each row, and
 
 .. math:: x = \arg\max_x \langle g - Z^\top y, x \rangle - \Omega(x), \qquad y = Z (x - s).
 
 It is smooth, and Newton's method for piecewise linear equations finds y (Li, Sun & Toh, SIAM Journal on Optimization
 28, 2018).
 
-The function is written about s, and what is returned is the step x - s: near the minimiser, neither loses its digits to
-the size of the coefficients.
+The function is written in terms of x - s, and the step x - s is returned. Near the minimiser it keeps its digits for
+coefficients of any size.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from pnorm._checks import Vector
 from pnorm._solvers.penalty import Penalty
 
 _MOST = 100
-"""Steps, at most: each of them lowers the function."""
+"""Largest number of steps; each of them lowers the function."""
 
 _ROUNDED = 4e-15
-"""Share of the terms of a slope that is taken for rounding."""
+"""Share of the terms of a slope that counts as rounding."""
 
 _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-6)
-"""What is added to a diagonal of ones, until a matrix is positive definite in spite of its rounding.
+"""Numbers added to a diagonal of ones, until a matrix is positive definite in spite of its rounding.
 
-A matrix with numbers that are none has no factor, with any of these. Then the step is that of steepest descent.
+A matrix with nan has no factor with any of these. Then the step is that of steepest descent.
 """
 
 _SHORTEST = 1e-6
 """Share of a step of the dual function below which there is none."""
 
 _SHARES = (1.0, 0.5, 0.25, 0.125)
-"""Shares of a step that are tried before it ends at the first zero that it meets."""
+"""Number of shares of a step that are tried before it ends at the first zero crossing."""
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is no number is no step
+@np.errstate(over="ignore", invalid="ignore")  # nan gives no step
 def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
     """Return the step to the minimiser, given a positive semidefinite A, (n, n), and the slope g at the start s.
 
-    The slope is that without the penalty. A step of a coefficient to zero is minus this coefficient.
+    The slope excludes the penalty. The step of a coefficient to zero is exactly minus this coefficient.
     """
     A = A + np.diag(penalty.l2)
     root = np.sqrt(A.diagonal())
@@ -75,12 +75,12 @@ def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
 
 @np.errstate(over="ignore", invalid="ignore")
 def least_of_rows(Z: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector | None:
-    """Return the step, given Z, (m, n), where all coefficients that may move have an l2; None after too many steps."""
+    """Return the step, given Z, (m, n), if all coefficients that may move have an l2; None after too many steps."""
     y, squares = np.zeros(len(Z)), np.where(penalty.l2 > 0.0, penalty.l2, 1.0)
     first, sizes = penalty.steepest(start, slope), np.abs(Z)
 
     def at(y: Vector) -> tuple[float, Vector, Vector, Vector]:
-        """Minus the dual function, the coefficients, the way to them, and the gradient."""
+        """Return minus the dual function, the coefficients, the step to them, and the gradient."""
         along = y @ Z
         c = slope - along
         x = penalty.best(c)
@@ -111,7 +111,7 @@ def least_of_rows(Z: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vec
 
 
 def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
-    """Return a step that lowers the function; None where nothing falls but by rounding."""
+    """Return a step that lowers the function; None if it would fall only by rounding."""
     side = np.where(x != 0.0, np.sign(x), np.sign(down))
     free = np.flatnonzero(side)
     while free.size:
@@ -140,7 +140,7 @@ def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
 
 
 def _solved(A: Any, b: Vector) -> Vector:
-    """Return the solution of A x = b; where rounding has made A indefinite, of one with a larger diagonal."""
+    """Return the solution of A x = b, with a larger diagonal if rounding has made A indefinite."""
     from scipy.linalg.lapack import dpotrf, dpotrs
 
     for ridge in _RIDGES:

@@ -1,8 +1,8 @@
 """Reductions over rows: a function of some rows of one side, and a rule that merges the answers of two parts.
 
-Solvers ask rows for sums and extremes only. Rows in memory are one part of their side; rows on a cluster are as
-many as the user's data have, and only the answers travel. An executor asks all parts and merges what they
-return, in their order.
+Solvers need only sums and extremes over the rows. Rows in memory are one part per side. Rows on a cluster have as many
+parts as the user's data, and only the results of parts are sent. An executor evaluates a function on all parts and
+merges the results in their order.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @record(frozen=True, eq=False)
 class Rows:
-    """Rows of one side that lie in one place and count."""
+    """Rows of one side in one place, those that count."""
 
     name: Name
     n: int
     table: Any
-    """Their `Table`; None where there are none."""
+    """Their `Table`; None if there are no rows."""
     log_c: Vector | None = None
-    """Logarithms of case weights, where these are not kept elsewhere."""
+    """Logarithms of case weights, unless these are kept elsewhere."""
     codes: Index | None = None
-    """The query group of every row, a number; None where there are no groups."""
+    """The number of the query group of every row; None if there are no groups."""
     seen: Sequence[Seen] = ()
-    """Values of columns of categories that were no levels."""
+    """Unknown levels: values of columns of categories that are not levels."""
     pool: Pool = SERIAL
     fingerprint: Fingerprints | None = None
-    """That of the rows as they were read, where they may be read again."""
+    """The fingerprint of the rows as they were read, if they may be read again."""
 
     @property
     def sign(self) -> float:
@@ -65,7 +65,7 @@ class Rows:
         return 1.0 if self.name == "pos" else -1.0
 
     def scores(self, lam: Vector, level: float | None = None) -> Vector:
-        """H lam; given a level, H lam less the level as though formed in twice the working precision."""
+        """H lam; given a level, H lam minus the level, computed in twice the working precision."""
         if level is not None:
             f, rest = compensated_dot(self.table.blocks(), lam)
             return (f - level) + rest
@@ -89,7 +89,7 @@ class Rows:
         return np.asarray(self.scores(lam) == level[self.group])
 
     def at_level(self, lam: Vector, level: Vector) -> Rows:
-        """The rows with the score of their group's level; the groups that have one are numbered anew."""
+        """The rows with the score of their group's level; groups that have such rows get new numbers."""
         on = np.flatnonzero(self.is_level(lam, level))
         log_c = None if self.log_c is None else self.log_c[on]
         codes = None if self.codes is None else (np.cumsum(~np.isnan(level)) - 1)[self.codes[on]]
@@ -108,7 +108,7 @@ class Rows:
         return replace(self, table=Dense(out))
 
     def subtract(self, shift: Vector) -> Rows:
-        """The rows, a constant taken off every ranker."""
+        """The rows, minus a constant for every ranker."""
         return replace(self, table=self.table.subtract(shift))
 
     def select(self, rows: Index, codes: Index | None = None) -> Rows:
@@ -141,7 +141,7 @@ def marked(rows: Rows, partition: int) -> Rows:
 def sides_of(
     X: Any, sides: Sequence[NDArray[np.bool_]], c: Vector | None, rankers: Rankers, name: str
 ) -> tuple[Rows, Rows]:
-    """Return the positive and the negative rows of some, called `name` in messages, all of which are coded at once."""
+    """Return the positive and the negative rows among some rows, which are coded together; `name` is for messages."""
     where = [np.flatnonzero(own if c is None else own & (c > 0.0)) for own in sides]
     if not any(rows.size for rows in where):
         return Rows("pos", 0, None), Rows("neg", 0, None)
@@ -164,11 +164,11 @@ def in_partition(number: int, name: str) -> contextlib.AbstractContextManager[No
 
 
 def check_declared(n: int, declared: float, name: str) -> None:
-    """Refuse a partition that has not as many rows as its chunk says."""
+    """Refuse a partition whose number of rows differs from its declared chunk."""
     if not math.isnan(declared) and n != declared:
         raise ValueError(
-            f"it has {n} rows, and its chunk in {name}.chunks is of {declared:.0f}: give what makes it the chunks "
-            f"that it makes, or let {name}.compute_chunk_sizes() count them"
+            f"it has {n} rows, but its chunk in {name}.chunks has {declared:.0f}. Declare the chunks as they are, or "
+            f"call {name}.compute_chunk_sizes()"
         )
 
 
@@ -214,16 +214,16 @@ class WeightedRows:
 
 @record(frozen=True, eq=False)
 class HeldWeights:
-    """u and w as arrays, and where there are groups their shares and the weights within them.
+    """u and w as arrays, and with groups their shares and the weights within them.
 
-    Weights of any kind have `share`, and `job`: a reduction over rows of a side with the weights that their first
-    argument gives them, by its method `on`.
+    Weights of any kind have `share` and `job`. A job is a reduction over rows of a side; the method `on` of its first
+    argument gives the rows their weights.
     """
 
     total: tuple[Vector, Vector]
     """u and w, each of sum one."""
     within: tuple[Vector, Vector] | None
-    """u and w of sum one in every group, which do not underflow with its share; None where nobody asks."""
+    """u and w of sum one in every group, which do not underflow with its share; None if they are not needed."""
     share: Vector
     """Shares of the groups, (G,), of sum one."""
 
@@ -250,15 +250,15 @@ class _OfPart:
 
 @dataclass(frozen=True, eq=False)
 class FormedWeights:
-    """Weights that every part forms by itself: at some coefficients, given the sums over all rows."""
+    """Weights that every part forms by itself, from coefficients and the sums over all rows."""
 
     lam: Vector
     scales: tuple[float, float]
-    """Scores enter the exponents of positives and of negatives times these; zero counts all rows alike."""
+    """Factors of the scores in the exponents of positives and of negatives; zero gives all rows the same weight."""
     totals: tuple[tuple[float, float], tuple[float, float]]
-    """Sums over all rows, as the largest exponent and what is left when it is taken out: the log has fewer digits."""
+    """Sums over all rows, as the largest exponent and the remaining factor; their log would have fewer digits."""
     level: float | None = None
-    """Taken off the scores where they are formed in twice the working precision."""
+    """Subtracted from the scores if they are formed in twice the working precision."""
 
     @property
     def share(self) -> Vector:
@@ -295,7 +295,7 @@ Weights = HeldWeights | FormedWeights
 
 
 def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
-    """Return the triangle R of a QR decomposition of rows that come in blocks, of n columns where there may be none."""
+    """Return the triangle R of a QR decomposition of blocks of rows, with n columns if there may be no rows."""
     from scipy.linalg import qr
 
     triangle = None if n is None else np.zeros((n, n))
@@ -318,7 +318,7 @@ _MERGES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def reduction(*rules: str) -> Callable[[Function], Function]:
-    """Mark a function of some rows: the rules by which the things it returns merge, one word each."""
+    """Mark a function of some rows with the rules by which its results merge, one word for each result."""
     merges = [_MERGES[word] for word in rules]
 
     def merge(a: Any, b: Any) -> Any:
@@ -334,7 +334,7 @@ def reduction(*rules: str) -> Callable[[Function], Function]:
 
 
 def each(one: Any) -> Callable[[Function], Function]:
-    """Mark a function that returns several answers of a reduction, as many of all rows."""
+    """Mark a function that returns a list of results of a reduction, the same number for every part."""
 
     def merge(a: Any, b: Any) -> Any:
         return [one.merge(x, y) for x, y in zip(a, b, strict=True)]
@@ -347,12 +347,12 @@ def each(one: Any) -> Callable[[Function], Function]:
 
 
 def merged(asked: Callable[..., Any], answers: Sequence[Any]) -> Any:
-    """Return one answer of those of several parts, in their order."""
+    """Merge the results of several parts into one, in their order."""
     return reduce(asked.merge, answers)  # type: ignore[attr-defined]
 
 
 class Weighted:
-    """A reduction over weighted rows, as one over rows and what gives them their weights."""
+    """A reduction over weighted rows, as a reduction over rows and an object that gives them their weights."""
 
     def __init__(self, function: Any) -> None:
         self.function, self.merge = function, function.merge
@@ -387,12 +387,12 @@ class Executor(Protocol):
     """Whether handles are the rows themselves."""
 
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
-        """Return the answer for each job, those of its parts merged in their order."""
+        """Return the result for each job; the results of its parts are merged in their order."""
 
     def changed(
         self, function: Any, handles: Sequence[Any], *arguments: Any, own: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Return other rows in the place of some; `own` has an argument for each part, which comes first."""
+        """Return other rows in place of given rows; `own` has an argument for each part, which comes first."""
 
     def first(self, function: Any, handle: Any) -> Any:
         """Return the function of one part."""
@@ -420,5 +420,5 @@ class InMemory:
 
 
 def answer(function: Any, rows: Rows, *arguments: Any) -> Any:
-    """Return the answer of one part, whose passes are run here."""
+    """Return the result of one part, whose passes are run here."""
     return SERIAL.run(function(rows, *arguments))[0]

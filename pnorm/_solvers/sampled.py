@@ -1,16 +1,17 @@
-"""Minimisation over whole columns of codes where the rows lie in parts, with few questions to these.
+"""Minimisation over whole columns of codes for rows that lie in parts, with few exchanges.
 
-A few thousand rows of each side stand for all. They are drawn with chances that grow with their weights, once in a
-while. Weighted for their chances, and with a linear term that makes its gradient that of all rows, log F_p of the
-sample is a model of log F_p: it is wrong in second order, by as much as second moments of the sample are. The model,
-with the penalty, is minimised here, by sweeps over whole columns and Newton steps. Then one question finds log F_p of
-all rows at the minimiser of the model, with the gradient there, and at shares of the way (Jordan, Lee & Yang, Journal
-of the American Statistical Association 114, 2019; there one machine's rows are the sample).
+A sample of a few thousand rows of each side represents all rows. It is drawn from time to time, with probabilities that
+grow with the weights of the rows. log F_p of the sample is a model of log F_p. Rows are weighted by the inverse of
+their probabilities, and a linear term makes the gradient that of all rows. The model has an error of second order, as
+large as the error of the second moments of the sample. The model with the penalty is minimised in this process, by
+sweeps over whole columns and Newton steps. One exchange then computes log F_p of all rows at the minimiser of the
+model, the gradient there, and log F_p at shares of the step (Jordan, Lee & Yang, Journal of the American Statistical
+Association 114, 2019; there the sample consists of the rows of one machine).
 
-Both functions are convex and fall as steeply where the way begins, so that some share of it lowers the objective. Near
-the minimiser each step leaves a share of the way to it, about the one by which second moments are wrong.
+Both functions are convex and have the same slope at the start of the step, so some share of the step lowers the
+objective. Near the minimiser, the remaining distance after a step is about the relative error of the second moments.
 
-A part keeps nothing from one question to the next.
+A part keeps nothing from one exchange to the next.
 """
 
 from __future__ import annotations
@@ -37,32 +38,32 @@ from pnorm._threads import SERIAL
 from pnorm.objectives._pnorm import PNorm
 
 _ROWS = 2**15
-"""Rows of a side in a sample, at least."""
+"""Least number of rows of a side in a sample."""
 
 _PER_CODE = 16
-"""Rows of a side in a sample for each code of a column, at least, on average."""
+"""Least average number of rows of a side in a sample for each code of a column."""
 
 _SHARES = (0.7, 0.4, 0.2, 0.1, 0.03, 0.01, 0.001)
-"""Shares of a step at which the objective is found, beside its end."""
+"""Shares of a step at which the objective is computed, in addition to its end."""
 
 _TRUE, _FALSE = 0.7, 1.5
-"""The fall of the objective, as a share of that of the model, between which the sample still serves."""
+"""Bounds on the fall of the objective, as a share of that of the model, between which the sample is kept."""
 
 _ALMOST = 0.95
-"""Share of the largest fall along a step with which its end is as good."""
+"""The end of a step is taken if it has at least this share of the largest fall along the step."""
 
 _POOR, _SLOW = 0.5, 0.3
-"""Share of its promise below which a fall shows that the sample is too small; share of the gap that a step leaves,
-above which it does, too."""
+"""The sample is too small if the fall is below this share of its prediction, or if a step leaves more than this share
+of the gap."""
 
 _MOST_ROWS = 2.0**19
-"""Rows of a side in a sample that are the most: 10 MB for twenty columns."""
+"""Largest number of rows of a side in a sample: 10 MB for twenty columns."""
 
 _LONG = 1e-3
-"""Nats that a step of the model falls, above which weights change so much that a new sample is drawn."""
+"""If a step of the model falls by more than this many nats, weights change so much that a new sample is drawn."""
 
 _STEPS = 12
-"""Newton steps of a model, at most."""
+"""Largest number of Newton steps of a model."""
 
 _PATIENCE = 6
 """Steps in a row that do not halve the gap, after which rounding may be the cause."""
@@ -70,10 +71,11 @@ _PATIENCE = 6
 
 @reduction("sum", "list", "list")
 def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[Vector, list[Any], list[Any]]:
-    """Sums of the weights by code; codes of some rows, and the logarithms of case weights over chances to be drawn.
+    """Sums of the weights by code; codes of the drawn rows, and the log of case weight over probability for each.
 
-    A chance grows with the weight of a row, times one plus what its codes are in `rare`, and is not below that of a row
-    among all n. Rows of chance one are all there, the others at equal distances along the sum of their chances.
+    The probability of a row grows with its weight times one plus the values of its codes in `rare`, and is at least
+    that of a uniform draw among all n. Rows of probability one are all drawn. The others are drawn at equal distances
+    along the sum of their probabilities.
     """
     table = coded_table(rows.table)
     assert table is not None
@@ -91,7 +93,7 @@ def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[Vector
 
 
 class Model:
-    """Rows drawn from all, as a problem in memory, and what is minimised in the place of the objective."""
+    """Rows drawn from all rows, as a problem in memory, and the model that replaces the objective."""
 
     def __init__(
         self, problem: Problem, schema: Schema, point: Point, totals: tuple[Vector, Vector], size: float
@@ -99,7 +101,7 @@ class Model:
         """Draw some rows of each side at a point, given the sums of the weights by code there, or nearby."""
         self._p, self._sign = problem.objective.traits.p, -1.0 if problem.exchanged else 1.0
         self._constant, n_codes = problem.constant, int(schema.cells[-1])
-        # Chances by this sum add up to one for all rows, if no code is too rare.
+        # Divided by this sum, the probabilities of all rows add up to one, if no code is too rare.
         rare = [1.0 / np.maximum(n_codes * of_side, 1e-3) for of_side in totals]
         sides = problem.reduce_weighted(
             point.weights, drawn, (size, size), (problem.n_pos, problem.n_neg), (rare[0], rare[1])
@@ -115,15 +117,15 @@ class Model:
         objective = PNorm(self._p, log_c_pos, log_c_neg)
         self._problem = Problem.of_tables(outputs, problem.names, objective)
         self.is_exact = self._problem.n_pos == problem.n_pos and self._problem.n_neg == problem.n_neg
-        """Whether all rows are there."""
+        """Whether all rows were drawn."""
 
     def minimise(
         self, penalty: Penalty, lam: Vector, totals: tuple[Vector, Vector], slope: Vector, tol: float
     ) -> tuple[Vector, float]:
-        """Return the minimiser of the model with the penalty, and how far below the value at lam it is.
+        """Return the minimiser of the model with the penalty, and its distance below the value at lam.
 
-        `totals` are the sums of the weights of all rows by code at lam, and `slope` is that of log F_p, by ranker: the
-        linear term is such that the model has them, too.
+        `totals` are the sums of the weights of all rows by code at lam, and `slope` is the slope of log F_p by ranker.
+        The linear term gives the model the same totals and slope.
         """
         problem, p = self._problem, self._p
         point = problem.point(lam)
@@ -146,7 +148,7 @@ class Model:
             down, here = p * means.edges + linear, value(point)
             if penalty.gap(point.lam, down) <= 0.1 * tol:
                 break
-            # Where the way is long, its end is no better known than the sample is good.
+            # The end of a long step is only as accurate as the sample.
             if not self.is_exact and before - here <= 1e-4 * (first - here) and first - here > 100.0 * tol:
                 break
             before, weights = here, point.weights.total
@@ -165,16 +167,16 @@ def sampled(problem: Problem, start: Vector, penalty: Penalty, progress: Progres
 def approach(
     problem: Problem, start: Vector, penalty: Penalty, progress: Progress, share: float, tol: float
 ) -> Outcome:
-    """Go near the minimiser with a penalty that has no l2, by way of one that has a little, and prove nothing.
+    """Approach the minimiser with a penalty without l2, through one with a small l2, without a certificate.
 
-    The steps are recorded as those of the objective that is wanted.
+    The steps are recorded as steps of the given objective.
     """
     with calm(1):
         return _run(problem, start, with_little_l2(problem, penalty, share), progress, tol, proves=False)
 
 
 def with_little_l2(problem: Problem, penalty: Penalty, share: float) -> Penalty:
-    """Return a penalty with an l2 where there is none, a share of the largest that the curvature of log F_p can be."""
+    """Replace every l2 of zero by a share of an upper bound of the curvature of log F_p."""
     largest = 0.25 * problem.objective.traits.p**2 * np.square(np.where(problem.constant, 1.0, problem.span))
     l2 = np.where(penalty.l2 > 0.0, penalty.l2, share * largest)
     return Penalty(penalty.l1, l2, penalty.low, penalty.high)
@@ -191,7 +193,7 @@ def _run(
     point, totals = formed(problem, penalty.nearest(start), of_rankers=True)
     best, last, stuck = math.inf, math.inf, 0
     while True:
-        # The gap by the gradient.
+        # The gap from the gradient.
         means = Means(problem, point.weights, [sign * schema.of_rankers(sums, schema.terms)[None] for sums in totals])
         slope = p * means.edges
         gap, rounding = penalised_gap(problem, point, means.edges, penalty)
@@ -207,8 +209,8 @@ def _run(
             cause = "rounding hides any further progress" if gap <= 100.0 * rounding else "no step leads further down"
             return Outcome("stalled", f"{cause}; {_proof(gap)}")
 
-        # The step of the model. Where its end falls short of its promise, the best share of it, which costs two more
-        # questions: the objective after several shares takes the parts eight times as long as that of the end.
+        # The step of the model. If its end falls less than predicted, the best share of the step is taken. This costs
+        # two more exchanges: the objective at several shares takes the parts eight times as long as at the end.
         if model is not None and not model.is_exact and gap > _SLOW * last:
             model, size = None, _larger(size)
         last = gap

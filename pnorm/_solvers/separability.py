@@ -1,19 +1,19 @@
-"""Whether log F_p has a minimiser: do the convex hulls of the outputs overlap, touch, or miss each other.
+"""Existence of a minimiser of log F_p: whether the convex hulls of the outputs overlap, touch, or are disjoint.
 
-The rows that may carry weight in some u, w with matching moments form the support. One linear
-program finds all of them at once,
+The rows that may carry weight in some u, w with matching moments form the support. A linear program finds all of them
+at once,
 
     maximise sum t,  0 <= t <= 1,  s >= 0,  Hᵀ(t + s) on the positives = H̃ᵀ(t + s) on the negatives,
 
-with equal masses on the two sides of every group: as the solutions form a cone, t is one on the
-support and zero off it. Its dual asks for a direction whose margins, f - theta on the positives and
-theta - f on the negatives, are zero on the support and at least one off it.
+with equal masses on the two sides of every group. As the solutions form a cone, t is one on the support and zero off
+it. The dual program gives a direction whose margins are zero on the support and at least one off it. The margins are
+f - theta on the positives and theta - f on the negatives.
 
-A moment whose coefficient must not be below zero need only be at most as large on the positives as on the negatives,
-and the other way round; the direction then has the sign.
+If a coefficient must not be below zero, its moment on the positives need only be at most that on the negatives. If it
+must not be above zero, the reverse holds. The direction then has the sign.
 
-Of many rows, few are asked about: see `working_set`. The program of all rows is for few of them, for weak rankers too
-many to form their second moments, and for what a working set does not settle.
+With many rows, the program covers only few of them: see `working_set`. The program of all rows is used for few rows,
+for too many weak rankers to form their second moments, and if a working set gives no result.
 """
 
 from __future__ import annotations
@@ -32,15 +32,14 @@ from pnorm._solvers.working_set import separation_of_parts
 from pnorm.objectives._base import Scores
 
 _ROWS = 1000
-"""Rows up to which all are asked about at once."""
+"""Number of rows up to which the program covers all of them."""
 
 
 def find_separation(problem: Problem, signs: NDArray[np.int8] | None = None) -> Separation:
     """Find the support, and the direction in which the rest goes to infinity.
 
-    Scaled columns are decided as the user has them: no rounding of the scaling parts or joins the two sides. With
-    signs of coefficients, moments need match only where a coefficient may have either sign, and the direction has
-    these signs.
+    Scaled columns are decided before the scaling, so that its rounding neither separates nor joins the two sides. With
+    signs of coefficients, moments must match only if a coefficient may have either sign. The direction has these signs.
     """
     signs = None if signs is None or not signs.any() else signs
     if not problem.in_memory:
@@ -57,7 +56,7 @@ def find_separation(problem: Problem, signs: NDArray[np.int8] | None = None) -> 
 
 
 def _of_rows(problem: Problem, found: Separation) -> Separation:
-    """Return an answer with the rows of its support in the place of their level."""
+    """Return a result with the rows of its support instead of their level."""
     if found.direction is None:
         return replace(found, pos=np.ones(problem.n_pos, bool), neg=np.ones(problem.n_neg, bool))
     direction, level = found.direction, found.level
@@ -66,7 +65,7 @@ def _of_rows(problem: Problem, found: Separation) -> Separation:
 
 
 def _separation_of_all(problem: Problem, signs: NDArray[np.int8] | None) -> Separation:
-    """Ask the linear program about all rows at once."""
+    """Solve the linear program of all rows."""
     n_pos, n_neg = problem.n_pos, problem.n_neg
     varies = np.flatnonzero(problem.high > problem.low)
     rows, scale = _moments(problem, varies)
@@ -96,13 +95,13 @@ def _separation_of_all(problem: Problem, signs: NDArray[np.int8] | None) -> Sepa
 
 
 def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
-    """Return what a unit of weight on each row adds to the differences of moments and of masses by group; the scale."""
+    """Return the change of the moments and of the masses by group per unit of weight on each row; and the scale."""
     from scipy.sparse import csr_array, hstack, issparse, vstack
 
     size = problem.n_pos + problem.n_neg
     low, high = problem.low, problem.high
     pos, neg = (table.matrix()[:, varies] for table in problem.tables)
-    if issparse(pos) or issparse(neg):  # codes of many rows come as a sparse matrix, those of few do not
+    if issparse(pos) or issparse(neg):  # codes come as a sparse matrix if there are many rows
         rows: Any = vstack([csr_array(pos), -csr_array(neg)], format="csc")
     else:
         rows = np.concatenate([pos, -neg])
@@ -116,7 +115,7 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
 
 
 def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], direction: Vector) -> bool:
-    """Return whether scores on the support, equal as doubles, are equal as numbers; they are if all terms are whole."""
+    """Return whether scores on the support, which are equal as doubles, are exactly equal: true for whole terms."""
     if not pos.any():
         return True
     used = np.flatnonzero(direction)
@@ -136,7 +135,7 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
 
 
 def _strict(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], f: Scores) -> bool:
-    """Return whether f ties every pair of the support and puts the positive above the negative in every other one."""
+    """Return whether f ties every pair of the support and puts the positive above the negative in all other pairs."""
     groups = problem.groups
 
     def least(values: Vector, where: NDArray[np.intp]) -> Vector:

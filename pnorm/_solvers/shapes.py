@@ -1,11 +1,11 @@
-"""Steps of whole columns and Newton steps in turn: many cuts, levels and leaves of columns that are kept as codes.
+"""Steps of whole columns in turn with Newton steps, for many cuts, levels and leaves of columns stored as codes.
 
 A sweep brings one column after the other to its minimum (`columns`). It finds the coefficients that are zero, but is
-slow where columns are correlated. Then a Newton step of the others, by conjugate gradients, finds them together; those
-that it takes across zero stop there. The blocks of the columns in the Hessian precondition it: they are solved in a
-number of operations that is linear in the codes.
+slow if columns are correlated. A Newton step by conjugate gradients then moves the nonzero coefficients together. Those
+that would cross zero stop there. The preconditioner consists of the blocks of the columns in the Hessian. They are
+solved in a number of operations that is linear in the codes.
 
-Every iteration has a certificate: one of slopes alone where that will do or the end is far, else that of
+Every iteration has a certificate. It uses slopes alone if that is enough or the end is far, and else
 `certify_bounded`.
 """
 
@@ -30,40 +30,41 @@ from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 
 SWEEPS = 50
-"""Sweeps before the next Newton step, at most."""
+"""Largest number of sweeps before the next Newton step."""
 
 ENOUGH = 1e-3
-"""Share of the tolerance that a sweep must lower the objective for another one to follow."""
+"""A sweep is followed by another one if it lowers the objective by at least this share of the tolerance."""
 
 SLOW = 0.8
-"""Share of the fall of the sweep before, above which sweeps are slow, and a Newton step is worth its time."""
+"""If a sweep falls by more than this share of the previous one, sweeps are slow and a Newton step follows."""
 
 _NEAR = 10.0
-"""Times the tolerance that a Newton step may promise where a certificate is asked."""
+"""A certificate is computed when a Newton step promises at most this many times the tolerance."""
 
 _ROUNDS = 6
-"""Times that coefficients stop at zero or leave it within a Newton step, at most."""
+"""Largest number of times that coefficients stop at zero or leave it within a Newton step."""
 
 _PRODUCTS = 200
-"""Products with the Hessian for one step, at most."""
+"""Largest number of products with the Hessian for one step."""
 
 _HALVINGS = 40
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _PRECISE = 2**24
-"""Outputs up to which scores are found in twice the working precision, where rounding hides the end: some 0.4 s."""
+"""Number of outputs up to which scores are computed in twice the working precision if rounding hides the end: about
+0.4 s."""
 
 _DOUBT = 25
-"""Iterations after which rows may be separable: with l2 alone Newton's method goes on, which knows of margins; else
-the minimisers of larger l2 lead the way."""
+"""After this many iterations rows may be separable. With l2 alone, Newton's method continues, since it handles margins.
+Otherwise the minimisers of larger l2 are followed."""
 
 _EXPONENT = 20.0
-"""Largest exponents, about, at the minimiser of the largest l2: all rows count."""
+"""Approximate size of the exponents at the minimiser of the largest l2, so that all rows count."""
 
 _STEPS = 40
-"""Iterations for each larger l2, at most."""
+"""Largest number of iterations for each larger l2."""
 
 _PATIENCE = 6
 """Iterations in a row that do not halve the gap, after which rounding may be the cause."""
@@ -77,7 +78,7 @@ def serves(problem: Problem) -> bool:
 
 def shapes(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Take sweeps and Newton steps until the certificate is within the tolerance."""
-    with calm(1):  # of vectors alone, threads of BLAS make nothing but noise
+    with calm(1):  # BLAS threads do not help with vectors
         return _run(problem, start, penalty, progress, may_ask)
 
 
@@ -148,7 +149,7 @@ def _run(
             share, point = line_search(problem, progress.value, point, step)
         lam, _ = columns.sweeps(point.lam, point.weights.total, least, ENOUGH * progress.tol, SLOW, SWEEPS)
         edges = means.edges
-        del means, point  # with many rows, weights are what memory is spent on
+        del means, point  # with many rows, weights take most of the memory
         point = problem.point(lam, precise)
         if progress.step(edges, share, point):
             return _stopped(progress, gap)
@@ -166,11 +167,11 @@ def _stopped(progress: Progress, gap: float) -> Outcome:
 
 
 def _from_larger_l2(problem: Problem, point: Point, penalty: Penalty, progress: Progress) -> Iterator[Point]:
-    """Yield the minimisers of a larger l2 and of one half as large and so on, down to the wanted one.
+    """Yield the minimisers of a larger l2, of half of it and so on, down to the given l2.
 
-    Where rows are separable, and l2 small, coefficients that separate are large: along them log F_p falls by p times
-    the margin for each unit, until l2 stops it. Weights are then on few rows, and a step knows of these alone. From one
-    l2 to half of it coefficients double, and these rows change little.
+    If rows are separable and l2 is small, coefficients that separate are large. Along them log F_p falls by p times the
+    margin for each unit, until l2 stops it. The weight is then on few rows, and a step takes only these into account.
+    From one l2 to half of it, coefficients double and these rows change little.
     """
     p, lam = problem.objective.traits.p, point.lam
     fall = p * problem.margin_at(lam)
@@ -190,15 +191,15 @@ def _from_larger_l2(problem: Problem, point: Point, penalty: Penalty, progress: 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of all coefficients, none of which crosses zero where it has a corner."""
+    """A step of all coefficients; none crosses zero if the penalty has a corner there."""
 
     move: Vector
     sign: Vector
-    """Signs of the coefficients with a corner on the way; zero where these stay zero, or where there is no corner."""
+    """Signs of the coefficients with a corner during the step; zero if they stay zero, or have no corner."""
     promised: float
-    """How far the quadratic model falls."""
+    """The fall of the quadratic model."""
     slope: float
-    """How fast the objective falls where the step begins."""
+    """The rate at which the objective falls at the start of the step."""
 
 
 def newton_step(
@@ -210,9 +211,9 @@ def newton_step(
     slope: Vector,
     tol: float,
 ) -> Step:
-    """Minimise the quadratic model of the objective, over the coefficients that sweeps have left off zero.
+    """Minimise the quadratic model of the objective over the coefficients that are not zero after the sweeps.
 
-    Those that would cross zero stop there, all at once, and the others are found again.
+    All coefficients that would cross zero stop there, and the others are computed again.
     """
     sign = np.where(cornered, np.sign(lam), 0.0)
     move, product = np.zeros_like(lam), np.zeros_like(lam)
@@ -240,10 +241,10 @@ def _solved(
     rest: Vector,
     tol: float,
 ) -> Vector:
-    """Return the Newton step of the free coefficients from what is left of the slope, as exactly as its use requires.
+    """Return the Newton step of the free coefficients from the rest of the slope, as accurately as needed.
 
-    It is near enough where the next product would add little to what the quadratic model falls (Nash & Sofer,
-    Operations Research Letters 9, 1990), and where the rest does no harm to the certificate.
+    It is accurate enough if the next product would add little to the fall of the quadratic model (Nash & Sofer,
+    Operations Research Letters 9, 1990), and if the rest does not affect the certificate.
     """
     move, fall = np.zeros_like(rest), 0.0
     direction = steepest = solved(rest)
@@ -271,7 +272,7 @@ def _solved(
 
 
 def line_search(problem: Problem, value: Callable[[Point], float], point: Point, step: Step) -> tuple[float, Point]:
-    """Halve a step until the objective falls by a fraction of what its slope promises; zero where it does not."""
+    """Halve a step until the objective falls by a fraction of what its slope predicts; zero if it never does."""
     if not step.slope > 0.0:
         return 0.0, problem.point(point.lam)
     before, slack = value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
@@ -285,7 +286,7 @@ def line_search(problem: Problem, value: Callable[[Point], float], point: Point,
     share = min(1.0, _FAR / span) if span > 0.0 else 1.0
     after = at(share)
     if value(after) <= before - 1e-4 * share * promised + slack:
-        while share < 1.0:  # far from the minimiser, the objective falls for long as its slope says
+        while share < 1.0:  # far from the minimiser, the objective may fall as its slope predicts over a long way
             farther = at(min(1.0, 2.0 * share))
             if not value(farther) < value(after):
                 break

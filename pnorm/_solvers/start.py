@@ -16,9 +16,9 @@ from pnorm.rankers import Rankers, Signs
 
 
 def start_of(init: Any, rankers: Rankers, signs: Signs | None = None) -> Vector:
-    """Return coefficients to start from; those of a trace, a model or a mapping go to weak rankers of the same names.
+    """Return coefficients to start from; those of a trace, a model or a mapping are matched by the names of rankers.
 
-    Refuse some that are on the wrong side of zero.
+    Coefficients with the wrong sign are refused.
     """
     lam = _start_of(init, rankers)
     if init is None or signs is None:
@@ -48,7 +48,7 @@ def _start_of(init: Any, rankers: Rankers) -> Vector:
 
 
 def _refuse_others(lam: Vector, own: Rankers, rankers: Rankers) -> None:
-    """Refuse coefficients of weak rankers that have the name of another one."""
+    """Refuse coefficients of a weak ranker if H has a different weak ranker of that name."""
     if own == rankers:
         return
     used = set(np.flatnonzero(lam).tolist())
@@ -63,7 +63,7 @@ def _refuse_others(lam: Vector, own: Rankers, rankers: Rankers) -> None:
     if others:
         name, meaning = others[0]
         raise ValueError(
-            f"init has coefficients of {len(others)} weak rankers that are others in H: {_checks.shown(name)} is "
+            f"init has coefficients of {len(others)} weak rankers that differ in H: {_checks.shown(name)} is "
             f"{meaning} in init and {min(here[name])} in H. Pass the H of init, whose coefficients fit it, "
             f"or {_AS_AN_ARRAY}"
         )
@@ -74,7 +74,7 @@ def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vecto
     if own == names:
         return lam
     if len(own) != lam.size:
-        raise ValueError(f"init does not know the names of its weak rankers; {_AS_AN_ARRAY}")
+        raise ValueError(f"init has no names of its weak rankers; {_AS_AN_ARRAY}")
     count, of_own = Counter(names), Counter(own)
     used = np.flatnonzero(lam)
     missing = [own[j] for j in used if not count[own[j]]]
@@ -84,14 +84,14 @@ def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vecto
             f"init has coefficients of {len(missing)} weak ranker{'s' * (len(missing) > 1)} not in H: "
             f"{first(missing, 4, _checks.shown)}"
             + (f"; H has others: {first(new, 4, _checks.shown)}" if new else "")
-            + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
+            + f". Cuts and levels that are computed again have new names. Pass the H of the earlier run, or "
             f"{_AS_AN_ARRAY}"
         )
     twice = [own[j] for j in used if count[own[j]] > 1 or of_own[own[j]] > 1]
     if twice:
         raise ValueError(
-            f"init cannot tell apart the weak rankers called {_checks.shown(twice[0])}: give them names of "
-            f"their own, or {_AS_AN_ARRAY}"
+            f"several weak rankers are called {_checks.shown(twice[0])}, so init cannot be matched by name. Give each "
+            f"its own name, or {_AS_AN_ARRAY}"
         )
     place = {name: j for j, name in enumerate(names)}
     out = np.zeros(len(names))

@@ -1,15 +1,16 @@
 """Newton steps of a penalised objective with many weak rankers.
 
-The Hessian is p Cov_u(h) + p**2 Cov_w(h) + l2, as in `hessian`. Three ways solve for a step, and a certificate needs
-no more than the step, since with a penalty any weights prove a bound:
+The Hessian is p Cov_u(h) + p**2 Cov_w(h) + l2, as in `hessian`. There are three ways to solve for a step. A certificate
+needs only the step, since with a penalty any weights prove a bound.
 
-- few weak rankers: the Hessian is formed and factored (`Curvature`);
-- fewer rows than weak rankers: the same in a basis of the rows, outside of which the minimiser has no part (`Rotated`);
-- else: conjugate gradients, which read the rows twice for each product with the Hessian (`Iterative`). Once these have
-  cost as much as a factor of the Hessian would, it is formed, and preconditions the steps from then on.
+- Few weak rankers: the Hessian is formed and factored (`Curvature`).
+- Fewer rows than weak rankers: the Hessian is formed and factored in a basis of the rows, which contains the minimiser
+  (`Rotated`).
+- Otherwise: conjugate gradients, which read the rows twice for each product with the Hessian (`Iterative`). Once these
+  have cost as much as a factor of the Hessian would, the factor is computed. It then preconditions all later steps.
 
-Costs are estimates from the numbers of rows, weak rankers and stored outputs, so that the way taken, and with it every
-bit of the answer, does not depend on the machine.
+Costs are estimated from the numbers of rows, weak rankers and stored outputs. The choice, and with it every bit of the
+result, does therefore not depend on the machine.
 """
 
 from __future__ import annotations
@@ -28,29 +29,29 @@ from pnorm._solvers.reductions import WeightedRows, Weights, reduction
 from pnorm._storage.dense import Dense
 
 _FEW = 500
-"""Weak rankers up to which the Hessian is formed at every step."""
+"""Number of weak rankers up to which the Hessian is formed at every step."""
 
 _SMALL_BASIS, _LARGEST_BASIS = 2**22, 2**26
-"""Numbers in a basis of the rows, at most: 32 MB whatever the rows, and 512 MB."""
+"""Largest sizes of a basis of the rows: 32 MB for any rows, and 512 MB."""
 
 _FULLER = 256
-"""Numbers in a basis beyond the smaller size for each number that the rows store, at most: text stays sparse."""
+"""Largest ratio of numbers in a basis beyond the smaller size to numbers that the rows store: text stays sparse."""
 
 _ROUNDED = 1e-12
-"""Share of a slope that is taken for rounding."""
+"""Share of a slope that counts as rounding."""
 
 _MOST = 1000
-"""Products with the Hessian for one step, at most."""
+"""Largest number of products with the Hessian for one step."""
 
 _TYPICAL = 500
-"""Products for all steps of a run, about."""
+"""Approximate number of products for all steps of a run."""
 
 _FLOPS = 25e9
 """Operations a second in a factor of the Hessian."""
 
 
 def curvature_at(problem: Problem, weights: Weights, l2: float, tol: float) -> Curvature | Rotated | Iterative:
-    """Return what solves for Newton steps at given weights, in the way that costs least; `tol` is that of the gap."""
+    """Return the cheapest solver for Newton steps at given weights; `tol` is the tolerance of the gap."""
     if l2 == 0.0 or problem.n_rankers <= _FEW:
         return Curvature(problem, weights, l2)
     if _rotates(problem):
@@ -59,7 +60,7 @@ def curvature_at(problem: Problem, weights: Weights, l2: float, tol: float) -> C
 
 
 class Rotated(Means):
-    """The Hessian in an orthonormal basis of the rows, as many as there are rows; on the rest it is l2."""
+    """The Hessian in an orthonormal basis of the rows, with one vector per row; on the rest it is l2."""
 
     def __init__(self, problem: Problem, weights: Weights, l2: float) -> None:
         super().__init__(problem, weights)
@@ -68,7 +69,7 @@ class Rotated(Means):
         self._inside = Curvature(rows, weights, l2)
 
     def at(self, weights: Weights) -> Rotated | None:
-        """Return the same factors at other weights; None where these have changed too much for that."""
+        """Return the same factors at other weights; None if these have changed too much."""
         inside = self._inside.at(weights)
         if inside is None:
             return None
@@ -136,9 +137,9 @@ class Iterative(Means):
         n = problem.n_rankers
         flops = (problem.n_pos + problem.n_neg + n) * n * n
         self._patience = flops / _FLOPS / _product_time(problem) if n <= LARGEST_HESSIAN else np.inf
-        """Products that cost as much as a factor."""
+        """Number of products that cost as much as a factor."""
         self._taken = 0
-        """Products since the last factor."""
+        """Number of products since the last factor."""
 
     def at(self, weights: Weights) -> Iterative:
         """Return the Hessian at other weights, with the same preconditioner."""
@@ -147,10 +148,10 @@ class Iterative(Means):
         return here
 
     def relevant(self, _: Vector) -> None:
-        """Steps themselves take off what the scores do not depend on."""
+        """Return None: steps remove the part on which the scores do not depend."""
 
     def step(self, slope: Vector) -> Vector:
-        """Return the Newton step for a slope, as exactly as its use requires."""
+        """Return the Newton step for a slope, as accurately as needed."""
         delta, rest = np.zeros_like(slope), slope.copy()
         if self._solve(delta, rest) or not self._taken > self._patience:
             return delta
@@ -162,10 +163,10 @@ class Iterative(Means):
         return delta
 
     def _solve(self, delta: Vector, rest: Vector) -> bool:
-        """Add to a step by conjugate gradients, given what it leaves of the slope; return whether it is near enough.
+        """Improve a step by conjugate gradients, given the rest of the slope; return whether it is accurate enough.
 
-        A step is near enough where the next product would add little to what the quadratic model falls (Nash & Sofer,
-        Operations Research Letters 9, 1990), and at the end, where the rest does no harm to the certificate.
+        A step is accurate enough if the next product would add little to the fall of the quadratic model (Nash & Sofer,
+        Operations Research Letters 9, 1990), and at the end, if the rest does not affect the certificate.
         """
         scale = 2.0 * self.l2
         harmless = max(0.1 * self._tol, _ROUNDED**2 * float(rest @ rest) / scale)
@@ -181,7 +182,7 @@ class Iterative(Means):
             direction = steepest + (inner / before if k > 1 else 0.0) * direction
             product = self._times(direction)
             curvature = float(direction @ product)
-            if not curvature > 0.0 or not inner > 0.0:  # nothing but rounding
+            if not curvature > 0.0 or not inner > 0.0:  # only rounding is left
                 return True
             share = inner / curvature
             delta += share * direction
@@ -214,7 +215,7 @@ def hessian_times(means: Means, x: Vector) -> Vector:
 @reduction("sum")
 def _product(rows: WeightedRows, x: Vector, mean: Vector, factor: float) -> Any:
     """Pass: weighted outputs times the scores along x, these about their mean in every group."""
-    along = rows.rows.scores(x)  # new, and changed in place: with many rows, copies are what memory is spent on
+    along = rows.rows.scores(x)  # a new array, changed in place to save memory
     along -= mean[rows.group]
     along *= rows.total
     along *= factor

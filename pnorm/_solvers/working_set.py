@@ -1,17 +1,18 @@
-"""Separability of rows that lie in parts: the linear program is asked about a few of them, and the parts for more.
+"""Separability of rows that lie in parts: the linear program covers a working set, to which the parts add rows.
 
-A row counts as a = (h, 1 in its group), a negative with a minus. Its margin in a direction d, with a threshold for
-every group, is a.d. Rows that carry weight with matching moments, sum of weight a = 0, have the margin zero in every
-direction in which no margin is below zero. So has every row that they span, and it may carry weight, too. Hence
+A row is represented by a = (h, 1 in its group), a negative with a minus. Its margin in a direction d, with a threshold
+for every group, is a.d. Rows that carry weight with matching moments, sum of weight a = 0, have the margin zero in
+every direction in which no margin is below zero. The same holds for every row in their span, and such a row may carry
+weight, too. Therefore:
 
-1. the program finds which rows of the working set carry weight. All that is kept of these is what they span;
-2. it gives a direction in which the margins of the others are at least one;
-3. the parts send rows that they have below a margin of zero, or level and not spanned, and 1 follows. If there are
-   none, the support consists of the rows that are spanned, and all others have margins above zero.
+1. The program finds the rows of the working set that carry weight. Only their span is kept.
+2. It gives a direction in which the margins of the other rows are at least one.
+3. The parts send rows with a margin below zero, and level rows outside the span. Then 1 follows. If there are no such
+   rows, the support consists of the rows in the span, and all others have margins above zero.
 
-Where all is spanned, the hulls overlap. A sign of a coefficient counts as one more row. In the end the parts compare
-the scores of all rows along the direction, in small whole numbers if it is near such a one: the two sides must meet at
-the rows that are spanned, and at no other.
+If the span is the whole space, the hulls overlap. A sign of a coefficient counts as one more row. At the end the parts
+compare the scores of all rows along the direction, which is rounded to small whole numbers if it is near such: the two
+sides must meet exactly at the rows in the span.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from pnorm._solvers.reductions import Rows, reduction
 _MAX_ROUNDS = 200
 
 _MOST = 128
-"""Rows below the margin that a side sends at a time, and directions of which it sends the extremes."""
+"""Number of rows below the margin that a side sends at a time, and of directions for which it sends the extremes."""
 
 _MIXED = 16
-"""Mixtures of directions of which a side sends the extremes, too: one alone shows almost surely what is spanned."""
+"""Number of mixtures of directions for which a side also sends the extremes: one almost surely shows the span."""
 
 _LEVEL = 1e-6
-"""Margin up to which a row is sent; those that are known have at least one, or are spanned."""
+"""Margin up to which a row is sent; known rows have a margin of at least one, or are in the span."""
 
 _TINY = 1e-9
-"""Share of its terms up to which a product of a row and a direction is rounding."""
+"""Share of its terms up to which a product of a row and a direction counts as rounding."""
 
 
 def separation_of_parts(problem: Problem, signs: NDArray[np.int8] | None = None) -> Separation:
@@ -74,7 +75,7 @@ def _separation(kind: str, direction: Vector | None = None, level: Vector | None
 
 
 class _Search:
-    """Rows off the support, as far as they are known, and what those on it span."""
+    """The known rows off the support, and the span of the rows on it."""
 
     def __init__(self, problem: Problem, varies: NDArray[np.intp], signs: NDArray[np.int8] | None) -> None:
         self.problem, self._varies = problem, varies
@@ -83,18 +84,18 @@ class _Search:
         self._centre = problem.low[varies] + 0.5 * self.scale
         size = varies.size + self.n_groups
         self._rows = np.zeros((0, size))
-        """Those with a margin above zero."""
+        """The rows with a margin above zero."""
         if signs is not None:
             self._rows = np.diag(np.r_[signs[varies], np.zeros(self.n_groups)])[np.flatnonzero(signs[varies])]
         self._triangle = np.zeros((size, size))
         self._free = np.eye(size)
-        """Directions that all rows on the support are orthogonal to."""
+        """Directions that are orthogonal to all rows on the support."""
         self.direction = np.zeros(size)
         self.has_others = False
         """Whether there are rows off the support."""
 
     def settles(self) -> bool:
-        """Ask for more and more rows until no other is below the margin; return whether that is reached."""
+        """Add rows until no other row is below the margin; return whether this succeeds."""
         for _ in range(_MAX_ROUNDS):
             if not self._solve():
                 return False
@@ -110,7 +111,7 @@ class _Search:
         return False
 
     def _solve(self) -> bool:
-        """Part the rows into those on the support and others; find a direction. Return whether that is certain."""
+        """Divide the rows into those on the support and others, and find a direction; return whether it is certain."""
         if not self._rows.size:
             return True
         left = (self._rows @ self._free).T
@@ -136,7 +137,7 @@ class _Search:
         return bool((self._rows @ self.direction).min() > 0.5)
 
     def _view(self) -> _View:
-        """Return what a part needs for the margins of its rows, and to see whether they are spanned."""
+        """Return the directions that a part needs for the margins of its rows and to check the span."""
         free = self._free
         generator = np.random.default_rng(free.shape[1])
         mixed = free @ generator.normal(size=(free.shape[1], _MIXED)) / np.sqrt(free.shape[1])
@@ -145,10 +146,10 @@ class _Search:
         return _View(self._varies, self._centre, self.scale, np.column_stack([self.direction, mixed, free]))
 
     def level(self, direction: Vector) -> Vector | None:
-        """Return the score of the support in every group, nan where it has no row; None if the direction is not right.
+        """Return the score of the support in every group, nan if it has no row there; None if the direction is wrong.
 
-        The direction is right if it puts every positive above every negative of its group, but for the support, whose
-        rows are level. Scores that are equal as doubles are equal as numbers where all terms are whole.
+        The direction is right if the rows of the support are level, and every other pair of a group has its positive
+        above its negative. Scores that are equal as doubles are exactly equal if all terms are whole numbers.
         """
         n = self.n_groups
         pos, neg = self.problem.reduce(lowest, (direction, direction), (n, n))
@@ -173,13 +174,13 @@ class _Search:
 
 @record(frozen=True, eq=False)
 class _View:
-    """Directions in which rows are seen."""
+    """Directions on which rows are projected."""
 
     varies: NDArray[np.intp]
     centre: Vector
     scale: Vector
     directions: Array
-    """(m + G, k): the direction of the margins, and others that are orthogonal to all that is spanned."""
+    """(m + G, k): the direction of the margins, and others that are orthogonal to the span."""
 
     def rows(self, block: Array, groups: NDArray[np.intp], sign: float) -> Array:
         """Return rows in the coordinates of the program."""
@@ -198,7 +199,7 @@ class _View:
         return sign * products
 
     def free(self, products: Array) -> NDArray[np.bool_]:
-        """Return which rows are not spanned."""
+        """Return which rows are not in the span."""
         size = np.abs(self.directions[:, 1:]).sum(axis=0)
         found: NDArray[np.bool_] = (np.abs(products[:, 1:]) > _TINY * size).any(axis=1)
         return found
@@ -206,10 +207,10 @@ class _View:
 
 @record(frozen=True, eq=False)
 class _Outside:
-    """Rows with the lowest margins, and the extremes of other products; those of two parts add."""
+    """Rows with the lowest margins, and the extremes of other products; the rows of two parts are combined by +."""
 
     some: bool
-    """Whether there are rows that are not spanned, of whatever margin."""
+    """Whether there are rows outside the span, with any margin."""
     rows: Array
     products: Array
 
@@ -231,7 +232,7 @@ def _extremes(products: Array) -> NDArray[np.intp]:
 
 @reduction("sum")
 def _outside(rows: Rows, view: _View) -> _Outside:
-    """Return rows that are not spanned and have no margin."""
+    """Return rows outside the span without a positive margin."""
     found = _Outside(False, *[np.zeros((0, k)) for k in view.directions.shape])
     groups = rows.groups
     for place, block in rows.table.blocks():
@@ -246,7 +247,7 @@ def _outside(rows: Rows, view: _View) -> _Outside:
 
 @reduction("min", "min", "sum")
 def _compared(rows: Rows, direction: Vector, level: Vector, view: _View) -> tuple[bool, bool, int]:
-    """Return whether the level rows are those that are spanned; whether their terms are whole; how many terms."""
+    """Return whether the level rows are those in the span; whether their terms are whole; the number of terms."""
     groups, on = rows.groups, rows.is_level(direction, level)
     used, same, whole = np.flatnonzero(direction), True, True
     for place, block in rows.table.blocks():

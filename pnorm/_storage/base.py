@@ -1,7 +1,7 @@
 """The outputs of weak rankers on the rows of one side, behind one protocol.
 
-A table is asked for sums over its rows, for scores, and for the outputs of one ranker; nobody else reads
-the rows. Passes over all rows are returned as passes, so that both sides share one set of threads.
+A table computes sums over its rows, scores, and the outputs of one ranker. Only tables read the rows. A pass over all
+rows is returned as an object that has not run yet, so that both sides share one set of threads.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pnorm._checks import Vector
 from pnorm._checks.records import record
 from pnorm._core._descent import Leaf
 
-# Rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
+# Number of rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
 # 12.5 ms with 512 rows, 10.9 ms with 4096, 12.9 ms with all.
 BLOCK = 4096
 
 _STORED = 2**16
-"""Stored numbers of a task over sparse columns, at least."""
+"""Least number of stored numbers of a task over sparse columns."""
 
 TASKS = 64
-"""Such tasks of one side, at most."""
+"""Largest number of such tasks of one side."""
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -37,7 +37,7 @@ Rows = slice | Index
 
 @record(frozen=True, eq=False)
 class Places:
-    """Where the outputs of every ranker lie among the leaves of a table: sign * (output of that leaf - level)."""
+    """The place of the outputs of every ranker in the leaves of a table: sign * (output of that leaf - level)."""
 
     leaf: Index
     """The number of the leaf."""
@@ -50,7 +50,7 @@ class Places:
 class Table(Protocol):
     """The outputs of n weak rankers on N rows.
 
-    Methods that are said to return a pass may return the answer itself, where threads would not help.
+    Methods marked "Pass" may also return the result itself, if threads would not help.
     """
 
     shape: tuple[int, int]
@@ -61,7 +61,7 @@ class Table(Protocol):
 
     @property
     def stored(self) -> int:
-        """Numbers, or words of codes, that a pass reads."""
+        """The number of numbers, or of words of codes, that a pass reads."""
 
     # Sums over rows. A tally is a vector of sums, in the table's own form, from which those of all rankers follow;
     # totals follow from it, and those of tables with the same rankers add.
@@ -85,8 +85,8 @@ class Table(Protocol):
     def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
         """Pass: the sum of weight (h - centre)(h - centre).T, (n, n), and that of weight (h - centre), (G, n).
 
-        `centres` (G, n) are the weighted means of the groups that `codes` gives the rows; None is
-        one group. The second sum is what the rounding of the means has left.
+        `centres` (G, n) are the weighted means of the groups of the rows, which are `codes`; None stands for one group.
+        The second sum would be zero without the rounding of the means.
         """
 
     # Scores and outputs
@@ -98,7 +98,7 @@ class Table(Protocol):
         """Pass: write h_j - shift."""
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
-        """Blocks of rows in float64, dense, with their places: to be read only."""
+        """Blocks of rows in float64, dense and read-only, with their places."""
 
     def matrix(self) -> Any:
         """All outputs in float64; sparse if the rows are."""
@@ -113,14 +113,14 @@ class Table(Protocol):
 
     @property
     def coded(self) -> NDArray[np.bool_]:
-        """Rankers that are known to take few values, (n,)."""
+        """Whether each ranker is stored as codes of few values, (n,)."""
 
     @property
     def counts(self) -> Vector:
         """Rows by the codes of every feature, as in totals; zero elsewhere."""
 
     def cells(self, j: int) -> slice | None:
-        """Places in totals of the sums by the code of ranker j; None where it has no codes."""
+        """Places in totals of the sums by the code of ranker j; None if it has no codes."""
 
     def values(self, j: int) -> Vector:
         """Outputs of a coded ranker, by code."""
@@ -129,7 +129,7 @@ class Table(Protocol):
         """Sums by the code of ranker j, from a tally."""
 
     def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        """Sums of weights by group and by the place that each code of ranker j has, (n, places)."""
+        """Sums of weights by group and by the place of the code of ranker j, (n, places)."""
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         """Pass: multiply weights by the factors of the codes of ranker j; return their sum."""
@@ -138,25 +138,25 @@ class Table(Protocol):
         """Multiply weights by the factors, (n, places), of their groups and of the places of the codes of ranker j."""
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
-        """Pass: the tally of weights that `multiply` has changed by these factors, from the one before."""
+        """Pass: the tally of weights after `multiply` with these factors, from the tally before."""
 
     # Other tables
 
     def leaves(self) -> list[Leaf] | None:
-        """The arrays of outputs that compiled rounds read, in the order of the tally; None where they read none."""
+        """The arrays of outputs that compiled rounds read, in the order of the tally; None if they read none."""
 
     def places(self) -> Places:
-        """Where the outputs of every ranker lie among the leaves."""
+        """The place of the outputs of every ranker in the leaves."""
 
     def select_rows(self, rows: Rows) -> Table:
         """Some of the rows."""
 
     def subtract(self, shift: Vector) -> Table:
-        """The outputs less a constant each; those whose constant is zero are not copied."""
+        """The outputs minus a constant for each ranker; columns whose constant is zero are not copied."""
 
 
 class Uncoded(ABC):
-    """A table without codes, but for what its storage has to say: sums, scores, outputs, and some of the rows."""
+    """The part of a table without codes that does not depend on its storage."""
 
     shape: tuple[int, int]
     low: Vector
@@ -188,7 +188,7 @@ class Uncoded(ABC):
         return None
 
     def _refuse(self, j: int, *_: Any) -> Any:
-        """Answer what may only be asked of a coded ranker."""
+        """Raise an error for methods that need a coded ranker."""
         raise TypeError(f"ranker {j} has no codes")
 
     values = masses = masses_by_group = multiply = multiply_by_cell = _refuse
@@ -213,7 +213,7 @@ class Uncoded(ABC):
 
 
 def in_one_leaf(n: int) -> Places:
-    """The places of n rankers that are those of a single leaf as they are."""
+    """The places of n rankers that are the columns of a single leaf."""
     return Places(np.zeros(n, np.intp), np.arange(n), np.ones(n), np.zeros(n))
 
 
@@ -272,7 +272,7 @@ def sums_of_blocks(blocks: Iterator[tuple[slice, _checks.Array]], weights: Any, 
 def scatter_of_blocks(
     blocks: Iterable[tuple[slice, _checks.Array]], weights: Vector, centres: _checks.Array, codes: Index | None
 ) -> tuple[Any, Any]:
-    """Second moments about given centres, and what the centres leave of the first, from blocks of rows."""
+    """Second moments and first moments about given centres, from blocks of rows."""
     n = centres.shape[1]
     root, total, left = np.sqrt(weights), np.zeros((n, n)), np.zeros_like(centres)
     buffer = np.empty((BLOCK, n))
@@ -292,7 +292,7 @@ def scatter_of_blocks(
 def scatter_of_moments(
     sums: _checks.Array, square: _checks.Array, mass: Vector, centres: _checks.Array
 ) -> tuple[Any, Any] | None:
-    """Second moments about given centres from those about zero; None where an offset takes their digits.
+    """Second moments about given centres from those about zero; None if an offset makes them lose their digits.
 
     `sums` (G, n) are weighted sums of the outputs, `square` (n, n) those of their products.
     """
@@ -304,9 +304,9 @@ def scatter_of_moments(
 
 
 def _square(Z: _checks.Array) -> _checks.Array:
-    """Z.T @ Z; where Z has few columns, as a sum of products that are too small for threads.
+    """Z.T @ Z; if Z has few columns, as a sum of products that are too small for threads.
 
-    Threads of BLAS wait for one another, which costs more than they bring when the machine is busy.
+    Threads of BLAS wait for one another. On a busy machine this costs more than the threads gain.
     Measured at 50,000 x 50 on two cores: idle 5 ms with threads and 6 ms without, with two other
     processes 9 to 60 ms with and 6 to 14 ms without. OpenBLAS starts threads above 2**18 multiplications.
     """

@@ -1,13 +1,11 @@
 """Outputs that take few values: a code per row and feature, and per weak ranker its value on each code.
 
-Everything a round asks is then asked of sums of weights by code: one pass over the codes gives
-the edges of all rankers, a step is found on as many numbers as its ranker has values, and weights
-are multiplied by what a table says for the row's code.
+A round then works on sums of weights by code. One pass over the codes gives the edges of all rankers. A step is
+computed from as many numbers as its ranker has values. Weights are multiplied by a table entry for the code of the row.
 
-Codes of features with few levels are packed into words, as digits of one number. A pass costs some
-0.4 ns per row and byte and 0.65 ns per row and word of two bytes (4096 codes), whatever the number
-of features in it: two features of 64 levels cost 0.65 ns together and 0.8 ns apart, and of 8 two-valued
-ones in a byte each costs 0.05 ns.
+Codes of features with few levels are packed into words, as digits of one number. A pass costs about 0.4 ns per row and
+byte, and 0.65 ns per row and word of two bytes (4096 codes), for any number of features in the word. Two features of
+64 levels cost 0.65 ns in one word and 0.8 ns in two. With 8 two-valued features in a byte, each costs 0.05 ns.
 """
 
 from __future__ import annotations
@@ -43,27 +41,27 @@ from pnorm._storage.base import (
 from pnorm._threads import ROWS, SERIAL, Pass, Pool, block_size, over_blocks, slices
 
 BYTE = 2**8
-"""Codes of a byte."""
+"""Number of codes of a byte."""
 
 _LARGEST_WORD = 2**12
-"""Codes of a packed word, at most: sums of 4096 codes, four in turn, still fit a second cache."""
+"""Largest number of codes of a packed word: four arrays of sums of 4096 codes still fit a second-level cache."""
 
 LARGEST_FEATURE = 2**16
-"""Codes of a feature, at most."""
+"""Largest number of codes of a feature."""
 
 CHOSEN = 0.7
-"""Share of rows up to which it is faster to add up chosen ones: each costs 1.3 times as much as one of all."""
+"""Share of rows up to which it is faster to add up chosen rows: each costs 1.3 times as much as in a sum of all."""
 
 _KEPT = 2**20
-"""Numbers in the tables of all rankers, up to which they are kept: 8 MB."""
+"""Largest size of the tables of all rankers that is stored: 8 MB."""
 
 CELLS = 2**22
-"""Numbers in a block of rows that is made dense: 32 MB."""
+"""Size of a block of rows that is made dense: 32 MB."""
 
 
 @record(frozen=True, eq=False)
 class Cuts:
-    """Codes that count the cuts below a value of a column; NaN is above none."""
+    """Codes that count the cuts below a value of a column; for NaN the count is zero."""
 
     A: Any
     """Dense, or CSC with the rows in order."""
@@ -83,25 +81,25 @@ class Cuts:
 
     @property
     def of_zero(self) -> int:
-        """The code of zero: in a sparse column, that of all other rows."""
+        """The code of zero, which all rows have that a sparse column does not store."""
         return int(np.searchsorted(self.cuts, 0.0))
 
 
 @record(frozen=True, eq=False)
 class Codes:
-    """Codes as they are."""
+    """Given codes."""
 
     codes: NDArray[np.uint16]
     seen: Seen | None = None
-    """Values of the column that were no levels, where that needs a word."""
+    """Unknown levels of the column, if they need a warning."""
 
 
 @record(frozen=True, eq=False)
 class Feature:
     """Codes 0 .. levels - 1 of the rows, and rankers that are functions of the code.
 
-    Ranker j is a sum of terms first[j] .. first[j + 1]: at[t] < levels adds terms[t] at that code,
-    at[t] = levels + c adds it at c and all codes above.
+    Ranker j is the sum of the terms first[j] .. first[j + 1]. Term t adds terms[t] at the code at[t] if at[t] < levels,
+    and at code c and all codes above if at[t] = levels + c.
     """
 
     source: Cuts | Codes
@@ -124,7 +122,7 @@ class Feature:
         return self.first.size - 1
 
     def and_indicators(self, codes: Index) -> Feature:
-        """The rankers, and then for each of some codes one that is 1 there and else 0."""
+        """The rankers, followed by an indicator of each of some codes."""
         return replace(
             self,
             first=np.r_[self.first, self.first[-1] + 1 + np.arange(codes.size)],
@@ -133,7 +131,7 @@ class Feature:
         )
 
     def and_values(self, values: Vector) -> Feature:
-        """The rankers, and then one that has a value for each code."""
+        """The rankers, followed by one with a value for each code."""
         return replace(
             self,
             first=np.r_[self.first, self.first[-1] + values.size],
@@ -142,13 +140,13 @@ class Feature:
         )
 
     def with_levels(self, levels: int) -> Feature:
-        """The feature with more codes, which no row has."""
+        """The feature with additional codes, which no row has."""
         if levels == self.levels:
             return self
         return replace(self, levels=levels, at=np.where(self.at < self.levels, self.at, self.at - self.levels + levels))
 
     def and_complements(self) -> Feature:
-        """The rankers, and then 1 - h for each of them."""
+        """The rankers, followed by 1 - h for each of them."""
         at, terms, counts = [self.at], [self.terms], [counts_of(self.first)]
         for j in range(len(self)):
             own = slice(self.first[j], self.first[j + 1])
@@ -178,7 +176,7 @@ class _Words:
 
 
 class _Room:
-    """Memory of a thread that adds up; made once, as new memory of this size is slow to get."""
+    """Work memory of a thread; it is allocated once, since allocation of this size is slow."""
 
     def __init__(self, scratch: int, n_rows: int) -> None:
         self.scratch = np.empty(scratch)
@@ -187,9 +185,9 @@ class _Room:
 
 
 def _packed(levels: Index, n_rows: int) -> _Words:
-    """Put features into words, those with many levels first, each into the first that has room."""
-    # Sums of all codes of a word are cleared and merged once per block of rows: a word of more codes
-    # than a few per cent of the rows costs more than it saves.
+    """Put features into words, those with many levels first, each into the first word with room."""
+    # Sums of all codes of a word are cleared and merged once per block of rows. A word with more codes than a few per
+    # cent of the rows costs more than it saves.
     largest = min(max(n_rows // 32, 16), _LARGEST_WORD)
     size: tuple[list[int], list[int]] = ([], [])
     wide, word, radix = np.zeros(levels.size, bool), np.zeros(levels.size, np.intp), np.ones(levels.size, np.intp)
@@ -223,7 +221,7 @@ class _Tables:
 
 
 class Codebook:
-    """The meaning of codes: what the rankers make of those of their feature."""
+    """The meaning of codes: the outputs of rankers as functions of the codes of their feature."""
 
     def __init__(self, features: Sequence[Feature], where: Sequence[Index]) -> None:
         """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1."""
@@ -242,14 +240,14 @@ class Codebook:
         self.centred = self._centred_terms()
 
     def subtract(self, shift: Vector) -> Self:
-        """The rankers less a constant each; only a table of values can be far from zero."""
+        """The rankers minus a constant each; only a table of values can be far from zero."""
         moved = copy.copy(self)
         moved.terms = self.terms - np.repeat(shift, counts_of(self.first))
         moved.centred = moved._centred_terms()
         return moved
 
     def absolute(self) -> Self:
-        """A copy of this codebook with the absolute values of all terms, from which bounds on rounding are made."""
+        """A copy of this codebook with the absolute values of all terms, for bounds on rounding."""
         sized = copy.copy(self)
         sized.terms = np.abs(self.terms)
         return sized
@@ -261,7 +259,7 @@ class Codebook:
         return out
 
     def _centred_terms(self) -> Vector:
-        """Terms, those of tables of values about zero: edges are differences of means, in which an offset cancels."""
+        """Terms, with tables of values centred: edges are differences of means, in which an offset cancels."""
         counts, levels = counts_of(self.first), self.levels[self.feature]
         of_step = self.at >= np.repeat(levels, counts)
         is_table = counts == levels
@@ -476,11 +474,11 @@ class Coded:
         return over_blocks(self.shape[0], work, added, schema.min_rows)
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
-        """Pass: the tally of weights that `multiply` has changed by these factors, from the one before.
+        """Pass: the tally of weights after `multiply` with these factors, from the tally before.
 
-        Of two factors, the weights are the smaller one times what they were, and something more on
-        the rows of the larger one, which are the fewer as a rule: those that the ranker gets wrong.
-        No digits are lost, as all terms are positive.
+        With two factors, the new weights are the smaller factor times the old weights, plus a term on the rows of the
+        larger factor. These are usually fewer: the rows that the ranker gets wrong. No digits are lost, since all terms
+        are positive.
         """
         low, high = float(factors.min()), float(factors.max())
         rows = self.counts[self.cells(j)]
@@ -541,7 +539,7 @@ class Coded:
         return self.look_up(self.schema.scores(lam), self.schema.feature[lam != 0.0])
 
     def look_up(self, values: Vector, features: Any = slice(None)) -> Pass:
-        """Pass: sums of values by the codes of all features, of which some may be other than zero."""
+        """Pass: sums of values by the codes of all features; only those of the given features may be nonzero."""
         schema, f = self.schema, np.zeros(self.shape[0])
         tables, used = schema.tables_of_words(values), schema.words_of(features)
 
@@ -556,7 +554,7 @@ class Coded:
         words = self.schema.words
         return self.words[int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
 
-    # All rankers, asked rarely
+    # All rankers, rarely needed
 
     def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
         schema = self.schema
@@ -618,7 +616,7 @@ class Coded:
         return scipy.sparse.vstack([scipy.sparse.csr_array(block) for _, block in self.blocks()], format="csc")
 
     def rounding(self, lam: Vector, size: Vector) -> float:
-        """Count the sums that a score goes through: rankers of a feature, two terms each, features of a word, words."""
+        """Count the terms of a score: rankers of a feature, two terms each, features of a word, and words."""
         schema = self.schema
         of_words = [np.bincount(schema.words.word[schema.words.wide == kind]) for kind in (False, True)]
         terms = 4 * int(np.bincount(schema.feature).max()) + sum([x.size + int(x.max(initial=0)) for x in of_words])
@@ -659,15 +657,15 @@ class Coded:
 
 
 def _run(columns: Index) -> Any:
-    """Return a slice of columns that follow one another; others as they are."""
+    """Return consecutive columns as a slice, and other columns unchanged."""
     first, n = int(columns[0]), columns.size
     return slice(first, first + n) if np.array_equal(columns, np.arange(first, first + n)) else columns
 
 
 def padded(cuts: Sequence[Vector]) -> tuple[Index, Vector]:
-    """Sorted cuts of features, each followed by as many infinities as make them one less than a power of two.
+    """Pad the sorted cuts of each feature with infinities, to a number that is one less than a power of two.
 
-    Return the bounds of those of each feature, and the numbers.
+    Return the bounds of the features, and the numbers.
     """
     bounds = bounds_of(np.array([(2 << max(len(own).bit_length() - 1, 0)) - 1 for own in cuts]))
     out = np.full(bounds[-1], np.inf)

@@ -32,10 +32,10 @@ _BLOCK = 256
 
 
 class Closed(Uncoded):
-    """The rankers of a table without codes, and then 1 - h for each of them, which take no room."""
+    """The rankers of a table without codes, followed by 1 - h for each of them, which take no memory."""
 
     def __init__(self, half: Table, level: Vector | None = None) -> None:
-        """Take level - h in the place of 1 - h."""
+        """Use level - h instead of 1 - h."""
         self.half = half
         n_rows, n = half.shape
         self.shape = (n_rows, 2 * n)
@@ -114,14 +114,14 @@ class Closed(Uncoded):
 
 
 class Negated:
-    """The outputs of a table with the other sign; all else is the table's own."""
+    """The outputs of a table with the opposite sign."""
 
     def __init__(self, table: Table) -> None:
         self.base = table
         self.shape, self.low, self.high = table.shape, -table.high, -table.low
         self.tally_size, self.coded, self.counts = table.tally_size, table.coded, table.counts
         self.stored = table.stored
-        # What does not depend on the sign.
+        # Methods that do not depend on the sign.
         self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
         self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
         self.masses_by_group, self.multiply_by_cell = table.masses_by_group, table.multiply_by_cell
@@ -166,10 +166,10 @@ class Negated:
 
 
 class Repeated(Uncoded):
-    """Rows of a table, some of them several times, which take no room."""
+    """Rows of a table, some of them repeated; the repeats take no memory."""
 
     def __init__(self, base: Table, index: Index) -> None:
-        """Take row index[r] of a table as row r; ascending, and every row at least once."""
+        """Take row index[r] of a table as row r; the index ascends and contains every row."""
         self._base, self._index = base, index
         self.shape = (index.size, base.shape[1])
         self.low, self.high = base.low, base.high
@@ -250,14 +250,14 @@ class Stacked:
         return sum([part.stored for part in self.parts])
 
     def _gathered(self, values: Sequence[Any]) -> Any:
-        """Values of the parts' rankers, along the last axis, as those of all."""
+        """Join values of the rankers of the parts, along the last axis, to values of all rankers."""
         out = np.empty((*values[0].shape[:-1], self.shape[1]))
         for own, value in zip(self.where, values, strict=True):
             out[..., own] = value
         return out
 
     def _of(self, j: int) -> tuple[int, Table, int]:
-        """The number of the part that ranker j lies in, the part, and the ranker's number there."""
+        """The number of the part that contains ranker j, the part, and the number of the ranker there."""
         k = int(self._part[j])
         return k, self.parts[k], int(self._place[j])
 
@@ -372,7 +372,7 @@ class Stacked:
 
 
 def _rowwise(blocks: Iterable[tuple[slice, _checks.Array]]) -> Iterator[_checks.Array]:
-    """Blocks of any height as blocks of 256 rows."""
+    """Split blocks of any height into blocks of 256 rows."""
     rest: list[_checks.Array] = []
     for _, block in blocks:
         rest.append(block)

@@ -16,11 +16,11 @@ from pnorm._storage.combined import Stacked
 from pnorm._threads import block_size, over_blocks, slices
 
 _SMALL = 2**15
-"""Numbers up to which a plain loop over them takes less time than calls of NumPy do."""
+"""Size up to which a plain loop takes less time than calls of NumPy."""
 
 
 class Dense(Uncoded):
-    """Columns of an array of float64 or float32, row by row or column by column: used where they lie."""
+    """Columns of an array of float64 or float32, in row or column order, used without a copy."""
 
     def __init__(self, A: _checks.Array, columns: Index | None = None) -> None:
         """Take some of the columns, in ascending order, or all."""
@@ -80,7 +80,7 @@ class Dense(Uncoded):
 
 
 def runs_of(columns: Index) -> Index:
-    """Ascending numbers of columns as the runs [first, last) that they make, shape (r, 2)."""
+    """Ascending numbers of columns as runs [first, last) of consecutive ones, shape (r, 2)."""
     last = (columns[1:] > columns[:-1] + 1).nonzero()[0]
     runs = np.empty((last.size + 1, 2), np.intp)
     runs[0, 0], runs[1:, 0] = columns[0], columns[last + 1]
@@ -95,7 +95,7 @@ def _extremes(A: _checks.Array) -> tuple[Vector, Vector]:
         _dense.column_extremes(A, low, high)
         return low, high
     # NumPy's minimum over short rows is 10 times as slow as over long ones.
-    fold = 64  # rows side by side
+    fold = 64  # number of rows side by side
     if A.flags.c_contiguous and A.shape[0] > fold * fold:
         even = A.shape[0] // fold * fold
         sides = A[:even].reshape(-1, fold * A.shape[1])

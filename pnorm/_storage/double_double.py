@@ -1,4 +1,4 @@
-"""Sums and products that keep what they round off."""
+"""Sums and products that also return their rounding errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pnorm._checks import Vector
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return a + b rounded, and what was rounded off (Knuth)."""
+    """Return a + b rounded, and the rounding error (Knuth)."""
     total = a + b
     moved = total - a
     return total, (a - (total - moved)) + (b - moved)
@@ -26,16 +26,16 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def compensated_dot(blocks: Iterator[tuple[slice, _checks.Array]], lam: Vector) -> tuple[Vector, Vector]:
-    """Return H @ lam rounded, and what was rounded off, from blocks of the rows of H.
+    """Return H @ lam rounded, and the rounding error, from blocks of the rows of H.
 
-    Large coefficients of nearly collinear columns cancel in the scores. Dekker's product and
-    Knuth's sum keep what they round off (Ogita, Rump & Oishi, SIAM J. Sci. Comput. 26, 2005).
+    Large coefficients of nearly collinear columns cancel in the scores. Dekker's product and Knuth's sum give the
+    rounding errors (Ogita, Rump & Oishi, SIAM J. Sci. Comput. 26, 2005).
     """
     parts = []
     for _, block in blocks:
         total, rest = np.zeros(len(block)), np.zeros(len(block))
         used = np.flatnonzero(lam)
-        columns = np.ascontiguousarray(block[:, used].T)  # in rows of 16 kB, each number is in a line of its own
+        columns = np.ascontiguousarray(block[:, used].T)  # 16 kB rows: a cache line per number
         for h, j in zip(columns, used.tolist(), strict=True):
             (a, b), (c, d) = _halves(h), _halves(lam[j])
             product = h * lam[j]
@@ -48,7 +48,7 @@ def compensated_dot(blocks: Iterator[tuple[slice, _checks.Array]], lam: Vector) 
 
 
 def compensated_sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
-    """Return the sum over the first axis rounded, and what was rounded off: two by two, with Knuth's remainder."""
+    """Return the sum over the first axis rounded, and the rounding error, by Knuth's sums of pairs."""
     while len(terms) > 1:
         half = len(terms) // 2
         odd, odd_rest = terms[2 * half :], rests[2 * half :]

@@ -1,4 +1,4 @@
-"""Tables of both sides that grow batch by batch, for rows that are read once and do not fit in memory as they are."""
+"""Tables of both sides that grow batch by batch, for rows that are read once and do not fit in memory uncoded."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from pnorm._storage.store import OfFeature, OfMatrix, Piece, with_room
 from pnorm._threads import SERIAL, Pool
 
 _BLOCK = 2**26
-"""Bytes of a block of rows: the C library gives memory back at once that is larger than 32 MB."""
+"""Bytes of a block of rows: the C library returns memory to the system at once if it is larger than 32 MB."""
 
 _MANY = 2**20
-"""Rows for which codes are packed into words, whatever their number turns out to be."""
+"""Number of rows that is assumed when codes are packed into words, since the true number is not known yet."""
 
 
 class Growing:
     """The outputs of weak rankers on labelled rows, which come in batches.
 
-    The codes of a batch are kept apart until all are there. Then they are laid side by side, batch after batch, and
-    each batch is let go: both take the memory of one and a batch. With a folder they lie in files there.
+    The codes of each batch are kept separately until all batches have come. Then they are joined, batch after batch,
+    and each batch is freed, so the peak memory is that of the table and one batch. With a folder they are files there.
     """
 
     def __init__(self, folder: str | None = None, pool: Pool = SERIAL) -> None:
         self._folder, self._pool = folder, pool
         self._schema: Schema | None = None
         self._numbers: list[Index] = []
-        """The rankers of the codes, if there are some, and of each matrix."""
+        """The rankers of the codes, if there are codes, and of each matrix."""
         self._complements: list[bool] = []
         self._kept = [_Batches(folder), _Batches(folder)]
-        """What each batch has of either side: words of one byte, of two, and rows of each matrix."""
+        """The data of each batch for either side: words of one byte, words of two, and rows of each matrix."""
         self.sizes = [0, 0]
-        """Rows of either side."""
+        """Number of rows of either side."""
 
     def add(self, pieces: Sequence[Piece], n_rows: int, sides: Sequence[Index]) -> None:
-        """Add rows of both sides, given the pieces of all, and the places of those of either side."""
+        """Add rows of both sides, given the pieces of all rows and the places of the rows of either side."""
         pieces = [with_room(piece) for piece in pieces]
         features = [piece for piece in pieces if isinstance(piece, OfFeature)]
         matrices = [piece for piece in pieces if isinstance(piece, OfMatrix)]
@@ -61,7 +61,7 @@ class Growing:
                 self._kept[k].put(of_codes, [piece.A[rows].astype(np.float64) for piece in matrices])
 
     def tables(self) -> list[Table]:
-        """Return the tables of both sides, each of which has rows."""
+        """Return the tables of both sides; each must have rows."""
         return [self._table(k) for k in range(2)]
 
     def _begin(self, features: Sequence[OfFeature], matrices: Sequence[OfMatrix]) -> None:
@@ -103,7 +103,7 @@ class Growing:
         return tables[0] if len(tables) == 1 else Stacked(tables, self._numbers)
 
     def _room(self, shape: tuple[int, int], dtype: Any) -> Any:
-        """An array without values yet, in memory or in a file that goes with it."""
+        """An uninitialised array, in memory or in a file that is deleted with it."""
         if self._folder is None or 0 in shape:
             return np.empty(shape, dtype)
         with tempfile.TemporaryFile(dir=self._folder) as file:
@@ -111,7 +111,7 @@ class Growing:
 
 
 def _stacked(parts: Sequence[Any]) -> Table:
-    """Sparse rows, batch after batch."""
+    """Join the sparse rows of batches."""
     from scipy.sparse import vstack
 
     return Sparse(vstack(parts, format="csc"))
@@ -133,10 +133,10 @@ class _Batches:
         self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._known: deque[list[Any]] = deque()
         self._left = 0
-        """Rows for which the last block has room."""
+        """Number of rows that still fit into the last block."""
 
     def put(self, words: Sequence[Any], matrices: Sequence[Any]) -> None:
-        """Keep words (m, N) and matrices (N, n) of some rows."""
+        """Store words (m, N) and matrices (N, n) of some rows."""
         arrays = [*[x.T for x in words], *matrices]
         if any([_checks.is_sparse(x) for x in arrays]):
             self._known.append(arrays)
@@ -148,7 +148,7 @@ class _Batches:
             self._into_blocks(arrays)
 
     def _into_blocks(self, arrays: Sequence[Any]) -> None:
-        """Copy rows into blocks, which are so large that what they take goes back to the system at their end."""
+        """Copy rows into blocks that are large enough for their memory to return to the system when freed."""
         size = len(arrays[0])
         if size > self._left:
             self._shorten()
@@ -161,12 +161,12 @@ class _Batches:
         self._left -= size
 
     def _shorten(self) -> None:
-        """Leave out the rows of the last block that nothing was written to."""
+        """Cut off the unused rows of the last block."""
         if self._known and self._left:
             self._known[-1] = [block[: -self._left] for block in self._known[-1]]
 
     def all(self) -> Iterator[list[Any]]:
-        """Give rows (N, m) of all batches, and let them go."""
+        """Yield rows (N, m) of all batches, and free them."""
         self._shorten()
         if self._file is not None:
             self._file.seek(0)

@@ -1,9 +1,8 @@
 """Sums of weak rankers on new rows, block by block.
 
-What a collection says of rows is a sum of terms; a term adds its part to the scores of any block of rows,
-on whatever thread. It reads the columns whose coefficients are not zero, where they lie; what has to be
-converted is converted by the block. Values that are not finite are found by the scores, which they
-make infinite or nan, and looked for only then.
+The score of a collection is a sum of terms. A term adds its part to the scores of any block of rows, on any thread. It
+reads only the columns whose coefficients are not zero, without a copy if possible; other data are converted block by
+block. Non-finite values make scores infinite or nan, and are searched for only then.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ from pnorm._storage.dense import runs_of
 from pnorm._threads import Pool, blocks, slices
 
 _ROWS = 2**12
-"""Rows that are converted, or coded, at a time. Measured at 10**6 x 50: normalized columns take 150 ms with 1024 rows,
-120 with 4096 and 140 with 16384, thresholds of them 400, 280 and 310."""
+"""Number of rows that are converted, or coded, at a time. Measured at 10**6 x 50 with 1024, 4096 and 16384 rows:
+normalized columns take 150, 120 and 140 ms, thresholds of them 400, 280 and 310 ms."""
 
 _LINE = 16
-"""Columns to one that is used from which it is faster to collect those than to read all."""
+"""Ratio of all columns to used columns from which on it is faster to collect the used columns than to read all."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 CUTS = 2**16 - 4
-"""Cuts of a column that are searched at a time: codes have two bytes."""
+"""Number of cuts of a column that are searched at a time: codes have two bytes."""
 
 
 class Term(Protocol):
     """A part of a sum."""
 
     def add(self, rows: slice, out: Vector) -> None:
-        """Add what this part says of some rows to their scores."""
+        """Add this term to the scores of some rows."""
 
     def check(self) -> None:
         """Refuse values that make a score infinite or nan."""
@@ -52,7 +51,7 @@ def total(terms: Sequence[Term], n_rows: int, pool: Pool) -> Vector:
     f = np.zeros(n_rows)
 
     def work(rows: slice) -> None:
-        with np.errstate(all="ignore"):  # what is not finite is seen in the scores
+        with np.errstate(all="ignore"):  # non-finite values show in the scores
             for term in terms:
                 term.add(rows, f[rows])
 
@@ -62,8 +61,8 @@ def total(terms: Sequence[Term], n_rows: int, pool: Pool) -> Vector:
             term.check()
         row = int(np.flatnonzero(~np.isfinite(f))[0])
         raise OverflowError(
-            f"the score of row {row}, or a part of its sum, is more than a double holds; scale lam down, which keeps "
-            "the order of the scores"
+            f"the score of row {row}, or a part of its sum, is more than a double holds; scale the coefficients "
+            "(lam) down, which keeps the order of the scores"
         )
     return f
 
@@ -87,7 +86,7 @@ class Level(_Checked):
 
 @dataclass
 class Values(_Checked):
-    """Scores that are there already."""
+    """Given scores."""
 
     f: Vector
 
@@ -96,7 +95,7 @@ class Values(_Checked):
 
 
 def _lies(A: _checks.Array) -> bool:
-    """Whether compiled code can read A where it is."""
+    """Whether compiled code can read A without a copy."""
     return (
         A.dtype in (np.float32, np.float64)
         and A.dtype.isnative
@@ -106,7 +105,7 @@ def _lies(A: _checks.Array) -> bool:
 
 
 class Products:
-    """Columns times a coefficient each; if they are moved and scaled first, (x - shift) / scale in their place."""
+    """Columns times a coefficient each; with `moved`, (x - shift) / scale instead of x."""
 
     def __init__(self, some: Some, c: Vector, moved: tuple[Vector, Vector] | None = None) -> None:
         order = np.argsort(some.at, kind="stable")
@@ -118,7 +117,7 @@ class Products:
         self._runs = runs_of(self._at)
         self._first, self._last = int(self._at[0]), int(self._at[-1]) + 1
         if self._across and _LINE * self._at.size < self._last - self._first:
-            self._across = False  # most of what would be read is not used
+            self._across = False  # most of the columns are not used
         self._full = np.zeros(self._last - self._first)
         self._full[self._at - self._first] = self._c
         self._is_full = self._at.size == self._full.size
@@ -134,13 +133,13 @@ class Products:
                 self._add_copied(slice(rows.start + part.start, rows.start + part.stop), out[part])
 
     def _add_across(self, B: _checks.Array, out: Vector) -> None:
-        """Rows of adjacent numbers, some of which have the coefficient 0."""
+        """Add rows of adjacent numbers, some of which have the coefficient 0."""
         f = np.zeros(out.size)
         run = np.array([[0, self._full.size]])
         _dense.combined(B, run, self._full, 0, out.size, f)
         if not self._is_full:
             wrong = np.flatnonzero(~np.isfinite(f))
-            if wrong.size:  # 0 times infinity: what is not used must not matter
+            if wrong.size:  # 0 times infinity: columns that are not used must not matter
                 B = np.where(self._full == 0.0, 0.0, B[wrong])
                 again = np.zeros(wrong.size)
                 _dense.combined(np.ascontiguousarray(B), run, self._full, 0, wrong.size, again)
@@ -164,18 +163,18 @@ class Products:
 
 @dataclass
 class Steps:
-    """A function that jumps at cuts: values[k] where k of them are below x, and another where x is nan."""
+    """A function that jumps at cuts: values[k] if k of them are below x, and another value if x is nan."""
 
     column: int
-    """Which of the columns that were read it is a function of."""
+    """The number of its column among the columns that were read."""
     cuts: Vector
     values: Vector
     missing: float
-    """nan where no value may be missing."""
+    """The value for missing x; nan if no value may be missing."""
 
     @classmethod
     def of(cls, column: int, cuts: Vector, heights: Vector, missing: float) -> list[Steps]:
-        """The sum of heights of the cuts below x, sorted: one function, or several of at most so many cuts."""
+        """The sum of heights of the cuts below x: one function, or several if there are too many cuts for one."""
         with np.errstate(over="ignore"):
             return [
                 cls(
@@ -188,21 +187,21 @@ class Steps:
             ]
 
     def by_code(self) -> tuple[Vector, Vector]:
-        """Cuts and values with codes of their own for nan and for infinities, which become nan.
+        """Cuts and values with separate codes for nan and for infinities, whose values are nan.
 
-        The first cut has nan and -inf below it, the last one inf above it.
+        nan and -inf are below the first cut, inf is above the last one.
         """
         cuts = np.concatenate([[-np.inf], self.cuts, [_LARGEST]])
         return cuts, np.concatenate([[self.missing], self.values, [np.nan]])
 
 
 class Jumps:
-    """Functions that jump at cuts, as they are looked up."""
+    """Functions that jump at cuts, prepared for lookups."""
 
     def __init__(self, steps: Sequence[Steps]) -> None:
         self.steps = steps
         self.columns = np.array([step.column for step in steps], np.intp)
-        """Which of the columns that were read each is a function of."""
+        """The numbers of their columns among the columns that were read."""
         self.may_miss = not all([math.isnan(step.missing) for step in steps])
         cuts, values = zip(*[step.by_code() for step in steps], strict=True)
         self.values: tuple[Vector, ...] = values
@@ -242,7 +241,7 @@ class Lookups:
 def sparse_lookups(A: Any, jumps: Jumps) -> Values:
     """Sum functions that jump at cuts, of columns of a CSC matrix; a row that stores nothing has their sum at zero."""
     f, level = np.zeros(A.shape[0]), 0.0
-    with np.errstate(all="ignore"):  # what is not finite is seen in the scores
+    with np.errstate(all="ignore"):  # non-finite values show in the scores
         for step in jumps.steps:
             at_zero = float(step.values[np.searchsorted(step.cuts, 0.0)])
             stored = slice(A.indptr[step.column], A.indptr[step.column + 1])
@@ -261,12 +260,12 @@ class Codes(_Checked):
     codes: NDArray[np.uint16]
     values: Vector
     seen: Seen | None = None
-    """Values that were no levels, where that needs a word."""
+    """Unknown levels, if they need a warning."""
 
     def add(self, rows: slice, out: Vector) -> None:
         _bins.add_looked_up(self.codes[rows], self.values, 0, out.size, out)
 
 
 def unknown_levels(terms: Sequence[Term]) -> list[Seen]:
-    """Return the values that were no levels, by column."""
+    """Return the unknown levels, by column."""
     return [term.seen for term in terms if isinstance(term, Codes) and term.seen is not None]

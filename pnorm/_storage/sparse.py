@@ -45,7 +45,7 @@ class Sparse(Uncoded):
         A = self._A
         if weights.ndim > 1:
             return np.asarray((A.T @ weights).T.toarray())
-        # One task sums a column, whichever that is; tasks have about as many stored numbers.
+        # A column is summed by one task. Tasks have about the same number of stored numbers.
         out = np.empty(self.shape[1])
         tasks = [
             partial(_dense.sparse_products, A.indptr, A.indices, A.data, weights, start, stop, out)
@@ -77,7 +77,7 @@ class Sparse(Uncoded):
         return self._A
 
     def rounding(self, lam: Vector, size: Vector) -> float:
-        """Count the numbers that a row stores: on text of 100,000 words, 60 a document, a millionth of all terms."""
+        """Count the numbers that a row stores: for text of 100,000 words, about 60 of them per document."""
         most = int(np.bincount(self._A.indices, minlength=1).max())
         return _EPS * most * float((abs(self._A) @ np.abs(lam)).max())
 
@@ -87,6 +87,6 @@ class Sparse(Uncoded):
     def subtract(self, shift: Vector) -> Sparse:
         if not shift.any():
             return self
-        A = self._A.copy()  # far from zero, all of a column's numbers are stored
+        A = self._A.copy()  # a column far from zero stores all its numbers
         A.data -= np.repeat(shift, np.diff(A.indptr))
         return Sparse(A)

@@ -1,7 +1,7 @@
-"""Outputs that take few values, of features that are zero on most rows: the rows where they are not, and their codes.
+"""Outputs of few values for features that are zero on most rows, stored as the other rows and their codes.
 
-All other rows have the code of zero. Their sum is that of all rows less that of the stored ones, so that a pass
-costs some nanoseconds for each stored number, whatever the rows.
+All rows that are not stored have the code of zero. Their sum is that of all rows minus that of the stored rows. A pass
+therefore costs some nanoseconds for each stored number, for any number of rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class SparseCoded:
-    """Features kept as the rows that a sparse matrix stores, with the code of each in one or two bytes."""
+    """Features as the rows that a sparse matrix stores, with the code of each row in one or two bytes."""
 
     def __init__(
         self, book: Codebook, of_zero: Index, n_rows: int, starts: Index, rows: NDArray[np.int32], codes: NDArray[Any]
@@ -50,12 +50,13 @@ class SparseCoded:
         self.coded, self.tally_size = np.ones(book.n_rankers, bool), int(book.cells[-1])
         self._zero_cells = book.cells[:-1] + of_zero
         self._spans = tasks_of_columns(starts)
-        """Features of a task: tasks have about as many stored codes."""
-        # A twofold sum of n terms is within (n eps / 2)**2 of itself. The sum over the rows that are not stored is a
-        # difference of two: over all rows, of a block and then of all blocks, and over those that a feature stores.
+        """Features of a task: tasks have about the same number of stored codes."""
+        # The relative error of a sum of n terms in twice the working precision is within (n eps / 2)**2. The sum over
+        # the rows that are not stored is a difference of two such sums: over all rows, first within blocks and then
+        # over blocks, and over the rows that a feature stores.
         n_terms = np.array([starts[1:] - starts[:-1], np.full(of_zero.size, blocks(n_rows)[0].stop + TASKS)], float)
         self._least = _EPS / 16.0 * (n_terms**2).sum(axis=0)
-        """Shares of all weight from which that difference is within 4 eps of itself."""
+        """Shares of all weight from which on the relative error of that difference is within 4 eps."""
         self.counts = SERIAL.run(self.tally(np.ones(n_rows)))[0]
         self.low, self.high = book.extremes(self.counts)
 
@@ -168,7 +169,7 @@ class SparseCoded:
         return self._added(scores, np.full(self.shape[0], math.fsum(level)))
 
     def rounding(self, lam: Vector, size: Vector) -> float:
-        """Count the terms of a feature, the codes that a row stores, and what these add up, in absolute value."""
+        """Count the terms of a feature and the codes that a row stores, and sum their absolute values."""
         most = int(np.diff(self._book.first).max()) + int(np.bincount(self._rows, minlength=1).max()) + 2
         book = self._book.absolute()
         scores = book.scores(np.abs(lam))
@@ -178,7 +179,7 @@ class SparseCoded:
         return _EPS * most * largest
 
     def _from_zero(self, scores: Vector) -> tuple[Vector, Vector]:
-        """Scores by code less those of the code of zero, and these."""
+        """Scores by code minus those of the code of zero, and the latter."""
         level = scores[self._zero_cells]
         return scores - np.repeat(level, self._book.levels), level
 
@@ -194,7 +195,7 @@ class SparseCoded:
         stored = slice(self._starts[k], self._starts[k + 1])
         return self._rows[stored], self._codes[stored]
 
-    # All rankers, asked rarely
+    # All rankers, rarely needed
 
     def _indicators(self) -> Any:
         """The cells of stored codes, as a CSR matrix of ones (N, cells)."""
@@ -206,7 +207,7 @@ class SparseCoded:
         return coo_array((np.ones(at.size), (self._rows, at)), shape=(self.shape[0], self.tally_size)).tocsr()
 
     def _outputs(self) -> tuple[Any, Vector]:
-        """Outputs by code less those of the code of zero, as a CSC matrix (cells, n), and these."""
+        """Outputs by code minus those of the code of zero, as a CSC matrix (cells, n), and the latter."""
         from scipy.sparse import coo_array
 
         book = self._book

@@ -1,8 +1,8 @@
 """The choice of a storage for weak rankers.
 
-Rankers come in pieces, one side at a time: features with codes, or a matrix of outputs. Columns of a dense
-matrix that take few values on both sides become features too, without loss; all features share one packed
-table, the other columns of a matrix stay where they lie.
+Rankers come in pieces, one side at a time: features with codes, or a matrix of outputs. Columns of a dense matrix that
+take few values on both sides become features as well, without loss. All features share one packed table. The other
+columns of a matrix are not copied.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from pnorm._storage.sparse_coded import SparseCoded
 from pnorm._threads import SERIAL, Pool
 
 _VALUES = 256
-"""Distinct values up to which a column becomes a feature: those of a byte."""
+"""Largest number of distinct values for which a column becomes a feature: one byte."""
 
 _ROWS_PER_VALUE = 4
-"""Rows for each value, at least: sums by value of fewer rows would be no shorter than the rows."""
+"""Least number of rows per value: with fewer rows, sums by value would be no shorter than the rows."""
 
 
 @record(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class OfMatrix:
     A: _checks.Array
     where: Index
     complements: Index | None = None
-    """Numbers of 1 - h, if these are wanted."""
+    """Numbers of the rankers 1 - h, if these are included."""
     unscaled: tuple[_checks.Array, Vector] | None = None
     """Columns and factors, if the outputs are rounded multiples of these columns, plus an offset each."""
 
@@ -58,11 +58,11 @@ Piece = OfMatrix | OfFeature
 
 
 OfSides = tuple[Feature, Sequence[Cuts | Codes], Index]
-"""A feature, where its codes come from on each side, and the numbers of its rankers."""
+"""A feature, the source of its codes on each side, and the numbers of its rankers."""
 
 
 def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]:
-    """Return the tables of both sides, given the pieces of either, which are alike."""
+    """Return the tables of both sides, given the pieces of either side, which correspond to each other."""
     features: list[OfSides] = []
     rest: list[tuple[list[Table], Index]] = []
     for of_sides in zip(*pieces, strict=True):
@@ -104,7 +104,7 @@ def _coded(features: Sequence[OfSides], sparse: bool, pool: Pool) -> tuple[list[
 def _stays_sparse(feature: Feature, sources: Sequence[Cuts | Codes]) -> bool:
     """Whether a feature takes less memory as the rows and codes that its column stores than packed into words.
 
-    Parts of a side are stored one by one, and all have to be alike: there, whatever is sparse stays so.
+    Parts of a side are stored one by one and must all have one form, so sparse features always stay sparse there.
     """
     cuts = [source for source in sources if isinstance(source, Cuts) and _checks.is_sparse(source.A)]
     n_rows = [_n_rows(source) for source in cuts]
@@ -116,12 +116,12 @@ def _stays_sparse(feature: Feature, sources: Sequence[Cuts | Codes]) -> bool:
 
 
 def store_part(pieces: Sequence[Piece]) -> Table:
-    """Return the table of some rows of one side; codes mean the same whatever the rows."""
+    """Return the table of some rows of one side; the meaning of codes does not depend on the rows."""
     return store([[with_room(piece) for piece in pieces]])[0]
 
 
 def with_room(piece: Piece) -> Piece:
-    """A piece with a code for levels that are not known, whether these rows have some or not."""
+    """A piece with a code for unknown levels, even if these rows have none."""
     if isinstance(piece, OfMatrix) or not isinstance(piece.feature.source, Codes):
         return piece
     feature = piece.feature
@@ -134,9 +134,9 @@ def _n_rows(source: Cuts | Codes) -> int:
 
 
 def unscaled(pieces: Sequence[Piece], n: int) -> tuple[list[Piece], Vector] | None:
-    """Return the outputs without the rounding of a scaling, and n factors; None where nothing is scaled.
+    """Return the outputs before a scaling, and n factors; None if nothing is scaled.
 
-    A ranker's output is its factor times this one, plus an offset.
+    The output of a ranker is its factor times the returned output, plus an offset.
     """
     if not any([isinstance(piece, OfMatrix) and piece.unscaled is not None for piece in pieces]):
         return None
@@ -156,7 +156,7 @@ def unscaled(pieces: Sequence[Piece], n: int) -> tuple[list[Piece], Vector] | No
 
 
 def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]:
-    """Some of the rows of all pieces, which no longer say what they were before a scaling."""
+    """Some of the rows of all pieces, without their columns before a scaling."""
     known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
 
     def rows_of(A: _checks.Array) -> _checks.Array:
@@ -178,7 +178,7 @@ def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]
 
 
 def seen(pieces: Sequence[Piece]) -> list[Seen]:
-    """The values of columns of categories that were no levels."""
+    """The unknown levels of columns of categories."""
     sources = [piece.feature.source for piece in pieces if isinstance(piece, OfFeature)]
     return [source.seen for source in sources if isinstance(source, Codes) and source.seen]
 
@@ -186,7 +186,7 @@ def seen(pieces: Sequence[Piece]) -> list[Seen]:
 def _split(sides: Sequence[OfMatrix]) -> tuple[list[OfSides], list[tuple[list[Table], Index]]]:
     """The columns that take few values as features, and the others as tables.
 
-    Of one side alone nothing is known of the values on the other, and no column becomes a feature.
+    If only one side is given, the values on the other are unknown, and no column becomes a feature.
     """
     matrices, where, complements = [piece.A for piece in sides], sides[0].where, sides[0].complements
     for A in matrices[1:]:
@@ -214,7 +214,7 @@ def _split(sides: Sequence[OfMatrix]) -> tuple[list[OfSides], list[tuple[list[Ta
 
 
 def _few_values(matrices: Sequence[_checks.Array]) -> dict[int, _checks.Array]:
-    """The sorted values of the columns that take few."""
+    """The sorted values of the columns that take few values."""
     most = min(_VALUES, sum(map(len, matrices)) // _ROWS_PER_VALUE)
     n = matrices[0].shape[1]
     values, counts = np.empty((n, most)), np.zeros(n, np.intp)

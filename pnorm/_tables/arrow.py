@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._checks.text import install
 from pnorm._tables.source import Source, TableError, texts_of
 
 _NO_NAME = re.compile(r"__index_level_\d+__")
-"""What pandas calls the index of a frame that has no name."""
+"""The name that pandas gives to an unnamed index."""
 
 
 def arrow_for(path: str, kind: str) -> Any:
@@ -22,15 +23,14 @@ def arrow_for(path: str, kind: str) -> Any:
         import pyarrow
     except ImportError:
         raise TableError(
-            f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
-            "'parquet' of pnorm: pip install pyarrow"
+            f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file. Reading it needs pyarrow. {install('parquet')}"
         ) from None
     return pyarrow
 
 
 @contextlib.contextmanager
 def reading(path: str, kind: str) -> Iterator[None]:
-    """Say of which file a mistake is that pyarrow finds."""
+    """Add the name of the file to errors of pyarrow."""
     import pyarrow
 
     try:

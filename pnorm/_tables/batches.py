@@ -1,4 +1,4 @@
-"""Rows that come batch by batch, from files that are larger than memory or from tables that are there already."""
+"""Rows in batches, from files that are larger than memory or from tables in memory."""
 
 from __future__ import annotations
 
@@ -65,27 +65,27 @@ class Batches:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, where the source says it without being read, or was read."""
+        """The number of rows, if the source declares it or was read."""
         return self._source.n_rows() if self._seen.n_rows is None else self._seen.n_rows
 
     @property
     def told(self) -> str:
-        """What is read, for messages: ``"20 Parquet files of transactions/"``."""
+        """The source, for messages: ``"20 Parquet files of transactions/"``."""
         return self._source.told
 
     @property
     def kind(self) -> str:
-        """What the files are: CSV, Parquet, Arrow or workbook; empty if there are none."""
+        """The kind of the files: CSV, Parquet, Arrow or workbook; empty without files."""
         return self._source.kind
 
     @property
     def notes(self) -> list[str]:
-        """What was assumed to read files of text, one sentence each."""
+        """Assumptions about the format of text files, one sentence each."""
         return list(self._source.notes)
 
     @property
     def reads(self) -> int:
-        """How many times the rows were read to the end so far, with whatever columns."""
+        """The number of complete readings so far, with any columns."""
         return self._seen.reads
 
     def only(self, columns: Sequence[str | int]) -> Batches:
@@ -117,7 +117,7 @@ class Batches:
 
 @dataclass
 class _Seen:
-    """How often rows were read, by all that share a source."""
+    """The number of readings by all users of a source."""
 
     begun: bool = False
     reads: int = 0

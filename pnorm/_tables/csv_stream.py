@@ -15,7 +15,7 @@ from pnorm._tables.source import TableError, named
 from pnorm._tables.text import BLANKS, Decoder, Layout, layout, names_of, without_delimiter_line
 
 _HEAD = 2**20
-"""Bytes by which it is told how a file is written."""
+"""Bytes that are used to detect the format of a file."""
 
 _BYTES = 2**22
 """Bytes that are read at once; rows that the csv module reads take up to 75 times as much memory."""
@@ -25,7 +25,7 @@ _CELLS = 2**20
 
 
 class CsvStream(Stream):
-    """A file of text whose columns are divided by a character.
+    """A file of text whose columns are separated by a character.
 
     It is written as `like` is, an earlier file. A file without a line has no columns.
     """

@@ -1,4 +1,4 @@
-"""Tables in files of text whose columns are divided by a character."""
+"""Tables in files of text whose columns are separated by a character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a path, a folder, a pattern or a list of these stands for."""
+"""The files of a path, a folder, a pattern or a list of these."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Found:
-    """A file, and the values of columns that its folders say."""
+    """A file, and the values of columns in the names of its folders."""
 
     path: str
     values: dict[str, str | None] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pnorm import _checks
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first, install, shown
 
 Place = Callable[[int], str]
 """Returns where a row is, given its number in a batch."""
@@ -25,7 +25,7 @@ BUFFER = 2**18
 
 
 class Input(ABC):
-    """What has rows."""
+    """A source of rows."""
 
     names: tuple[str, ...] | None = None
     """The names of the columns; None for arrays."""
@@ -35,7 +35,7 @@ class Input(ABC):
     kind: str = ""
     """The kind of files."""
     once: bool = False
-    """Whether the rows come once."""
+    """Whether the rows can be read only once."""
     notes: Sequence[str] = ()
 
     @property
@@ -66,7 +66,7 @@ class Stream(ABC):
     index: frozenset[str] = frozenset()
     n_rows: int | None = None
     notes: Sequence[str] = ()
-    """What was assumed to read it, one sentence each."""
+    """Assumptions about its format, one sentence each."""
 
     @abstractmethod
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
@@ -190,12 +190,9 @@ def _reader(source: Any) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise TypeError(
-            f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow, the extra 'parquet' of pnorm: "
-            "pip install pyarrow"
-        ) from None
+        raise TypeError(f"reading the rows of a {type(source).__name__} needs pyarrow. {install('parquet')}") from None
     if not hasattr(pyarrow.RecordBatchReader, "from_stream"):
-        raise TypeError(f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow 15 or newer")
+        raise TypeError(f"reading the rows of a {type(source).__name__} needs pyarrow 15 or newer")
     return pyarrow.RecordBatchReader.from_stream(source)
 
 
@@ -260,7 +257,7 @@ def _buffered(fragment: Any) -> dict[str, Any]:
 
 
 def _rows_of_fragment(fragment: Any) -> int | None:
-    """Return the number of rows of a fragment, if Parquet says it or it is in memory."""
+    """Return the number of rows of a fragment, if Parquet declares it or it is in memory."""
     metadata = getattr(fragment, "metadata", None)
     if metadata is not None:
         return int(metadata.num_rows)

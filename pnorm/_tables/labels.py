@@ -1,4 +1,4 @@
-"""Labels, weights and groups in columns that come batch by batch, which mean the same in all batches."""
+"""Labels, weights and groups in columns that are read in batches, with the same meaning in all batches."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pnorm._tables.inputs import Place
 from pnorm._tables.source import TableError
 
 _MANY = 20
-"""Labels, from which on another column may be meant."""
+"""Number of labels above which the message asks whether the column is right."""
 
 SAY = "pos_label=..."
-"""How a user says which label is positive."""
+"""How a message names the option for the positive label."""
 
 
 class Labels:
-    """Which rows are positive by a column of labels, of which a batch may hold one kind alone.
+    """Which rows are positive, by a column of labels that is read in batches.
 
-    Labels are words: capitals make no difference, and 1, 1.0 and the text "1" are one label. With `positive`, rows that
-    have this label, or one of several, are positive, and all others negative. Without it the labels must be plain
-    opposites, such as 1 and 0, true and false, yes and no, as `pnorm.split` takes them: then a batch can be judged
-    before the others are seen.
+    Labels are compared as words, without regard to capitals; 1, 1.0 and the text "1" are one label. With `positive`,
+    rows with this label, or one of several, are positive, and all others negative. Without it the labels must be plain
+    opposites, such as 1 and 0, true and false, yes and no, as in `pnorm.split`. Then a batch can be labelled before the
+    others are read.
     """
 
     def __init__(self, name: str, positive: Any = None, say: str = SAY) -> None:
@@ -52,7 +52,7 @@ class Labels:
         return np.array([label in positive for label in labels], bool)[codes]
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Count the labels of more rows, of another part for instance; refuse those that do not say which is which."""
+        """Count the labels of more rows; raise TableError if the positive label is not clear."""
         self.counts.update(counts)
         if self._positive is None:
             plain = [is_plain(text) for text in {word(label) for label in self.counts}]
@@ -80,9 +80,9 @@ def positive_labels(
     """
     column, few = _checks.shown(name), _few(counts)
     if not counts:
-        raise TableError(f"column {column}{where} has no rows; both kinds of rows are needed")
+        raise TableError(f"column {column}{where} has no rows; positive and negative rows are needed")
     if len({word(label) for label in counts}) < 2:
-        raise TableError(f"column {column}{where} holds one label only, {few}; both kinds of rows are needed")
+        raise TableError(f"column {column}{where} has only one label, {few}; positive and negative rows are needed")
     if positive is None:
         plain = plainly_positive(list(counts))
         if not plain:
@@ -94,15 +94,17 @@ def positive_labels(
         got = _checks.shown(sorted(positive)[0])
         raise TableError(f"no row{where} has the label {got} in column {column}; its labels are {few}")
     if len(found) == len(counts):
-        raise TableError(f"column {column}{where} holds positive labels only, {few}; both kinds of rows are needed")
+        raise TableError(
+            f"column {column}{where} has positive labels only, {few}; positive and negative rows are needed"
+        )
     return found
 
 
 def _say_which(counts: Counter[str], name: str, say: str) -> TableError:
     n = len({word(label) for label in counts})
-    many = f"; {n:,} of them are many for labels: is it the right column?" if n > _MANY else ""
+    many = f". {n:,} labels are many: check that this is the right column" if n > _MANY else ""
     return TableError(
-        f"say which label in column {_checks.shown(name)} is positive with {say}; its labels are {_few(counts)}{many}"
+        f"column {_checks.shown(name)} has the labels {_few(counts)}; name the positive label with {say}{many}"
     )
 
 

@@ -23,7 +23,7 @@ def open_sources(paths: Sequence[str], *, names: Sequence[str] | None = None, sh
         return open_source(paths[0], names=names, sheet=sheet)
     batches = batches_of(list(paths), names=names)
     if sheet is not None or batches.kind == "workbook":
-        raise TableError(f"{batches.told}: a workbook is read by itself; pass one file")
+        raise TableError(f"{batches.told}: workbooks cannot be combined; pass one file")
     return (_TextFiles if batches.kind == "CSV" else _TypedFiles)(batches)
 
 

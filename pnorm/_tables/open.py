@@ -51,19 +51,19 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
             start = data[:START]
     is_book = start.startswith(OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(io.BytesIO(data or b"")))
     if sheet is not None and not is_book:
-        raise TableError(f"{path} is no workbook, and has no sheet {shown(sheet)}")
+        raise TableError(f"{path} is not a workbook, so it has no sheet {shown(sheet)}")
     if is_book:
         return WorkbookSource(path, data or b"", sheet, names)
     if is_arrow(start, suffix):
         if names is not None:
-            raise TableError(f"{path} has names of columns of its own")
+            raise TableError(f"{path} contains column names; pass no other names")
         return ArrowSource(path, data, is_parquet(start, suffix))
     refuse_others(path, start)
     return CsvSource(path, data or b"", names)
 
 
 def suffix_of(path: str) -> str:
-    """Return the end of a name that says what a file holds, that of compression aside."""
+    """Return the suffix of a file name, without that of compression."""
     stem, suffix = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if suffix in _PACKED else suffix
 
@@ -83,7 +83,7 @@ def is_parquet(start: bytes, suffix: str) -> bool:
 
 
 def refuse_others(path: str, start: bytes) -> None:
-    """Refuse a file that is no text, by its first bytes."""
+    """Raise TableError for a file that is not text, by its first bytes."""
     other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
     if other is not None:
         raise TableError(f"{path} is {other}; save its table as CSV")

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from pnorm._checks.text import first
+from pnorm._checks.text import first, install
 from pnorm._tables.source import TableError
 
 ZIP = b"PK\x03\x04"
@@ -25,10 +25,10 @@ _PACKED = {
 }
 
 _TAR = slice(257, 262)
-"""Where an archive of tar says what it is."""
+"""The position of the signature in a tar archive."""
 
 _START = 512
-"""Bytes that say what a file is."""
+"""Signatures of files."""
 
 _LAYERS = 3
 """Times that a file is unpacked, at most."""
@@ -124,8 +124,7 @@ def _zstd(path: str, file: BinaryIO) -> Any:
             import pyarrow
         except ImportError:
             raise TableError(
-                f"{path} is compressed (zstd), which takes pyarrow to read, the extra 'parquet' of pnorm: pip install "
-                "pyarrow; or unpack it first"
+                f"{path} is compressed (zstd). Reading it needs pyarrow. {install('parquet')}, or unpack it first"
             ) from None
         return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
     return zstd.ZstdFile(file)

@@ -1,4 +1,4 @@
-"""What all files of rows have in common: names, places, columns, and the text and the numbers of a column."""
+"""The common interface of files of rows: names, places, columns, and the text and numbers of a column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNNAMED = ("", "Unnamed: 0")
 
 
 class TableError(ValueError):
-    """What is wrong with a file, in one line."""
+    """An error in a file, in one line."""
 
 
 def named(path: str, names: Sequence[str], notes: list[str]) -> list[str]:
@@ -45,14 +45,14 @@ class Source(ABC):
     """A file of rows with named columns."""
 
     kind: str
-    """What files of this kind are called: CSV, Parquet, Arrow or workbook."""
+    """The name of this kind of files: CSV, Parquet, Arrow or workbook."""
 
     def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = (), index: Collection[str] = ()) -> None:
         self._path = path
         self.index = frozenset(index)
         """Columns that were the index of a frame: they may name rows, but are no measurements."""
         self.notes = list(notes)
-        """What was assumed to read the file, one sentence each."""
+        """Assumptions about the format of the file, one sentence each."""
         self.names = named(path, names, self.notes)
 
     @abstractmethod

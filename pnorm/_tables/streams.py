@@ -24,7 +24,7 @@ def stream_of(path: str, names: Sequence[str] | None, like: Stream | None) -> St
         return _Whole(path, names)
     if is_arrow(start, suffix):
         if names is not None:
-            raise TableError(f"{path} has names of columns of its own")
+            raise TableError(f"{path} contains column names; pass no other names")
         with open(path, "rb") as file:
             is_unpacked = file.read(START)[: len(start)] == start
         if not is_unpacked or start[:4] == b"FEA1":
@@ -64,7 +64,7 @@ class _Parquet(Stream):
                 yield table.select(list(names)), batch.num_rows, numbered(row, self.path)
                 row += batch.num_rows
         if row != self.n_rows:
-            raise TableError(f"{self.path} says that it has {self.n_rows} rows, and {row} are there")
+            raise TableError(f"{self.path} declares {self.n_rows} rows, but contains {row}")
 
 
 class _Arrow(Stream):

@@ -1,4 +1,4 @@
-"""How a file of text is written: its encoding, what divides the columns, and whether it begins with their names."""
+"""The format of a text file: its encoding, its delimiter, and whether it has a header."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", cod
 _CHUNK = 2**20
 
 _SAMPLE = 2**16
-"""Bytes of the lines by which it is told how a file is written."""
+"""Bytes of the lines that are used to detect the format."""
 
 _LINES, _CELLS = 100, 20_000
 """Lines and cells that are looked at, at most."""
@@ -41,7 +41,7 @@ _CONTROL = re.compile("[\0-\x08\x0e-\x1f]")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 _SAID = re.compile('"?sep=([,;\t|])"?(?=[\r\n])')
-"""A first line by which spreadsheet programs say what divides the columns."""
+"""A first line with which spreadsheet programs declare the delimiter."""
 
 _DIGITS = re.compile(r"\d+", re.ASCII)
 
@@ -60,7 +60,7 @@ def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
         try:
             return data.decode(wide).encode()
         except UnicodeError as error:
-            raise TableError(f"{path} begins as {wide.upper()} text does, and is none: {error}") from None
+            raise TableError(f"{path} begins as {wide.upper()} text, but is not valid: {error}") from None
     wrong = _not_utf8(data)
     if wrong is None:
         return data
@@ -131,13 +131,13 @@ class Decoder:
         """Return text that is not what it was at first."""
         if self._encoding != "utf-8-sig":
             name = self._encoding.upper()
-            raise TableError(f"{self._path} begins as {name} text does, and is none: {error}") from None
+            raise TableError(f"{self._path} begins as {name} text, but is not valid: {error}") from None
         if b"\0" in data:
             raise TableError(nul(self._path, data, self._lines))
         if not self._is_ascii:
             what = f"byte 0x{error.object[error.start]:02x} in line {self._lines + _line(error.object, error.start)}"
             raise TableError(
-                f"{self._path} begins as UTF-8 text does, and is none ({what}); save it as UTF-8"
+                f"{self._path} begins as UTF-8 text, but is not valid UTF-8 ({what}); save it as UTF-8"
             ) from None
         text = _from_cp1252(self._path, data, error.start, self._notes, self._lines)
         self._use("cp1252")
@@ -164,10 +164,10 @@ def _not_utf8(data: bytes) -> int | None:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the lines of a file are written."""
+    """The format of the lines of a file."""
 
     delimiter: str
-    """What divides the columns; `BLANKS` for runs of blanks."""
+    """The delimiter; `BLANKS` for runs of blanks."""
     skips_blanks: bool
     """Whether blanks stand between a delimiter and a quote."""
     header: bool
@@ -183,13 +183,13 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout
     delimiter = said[1] if said else _delimiter(lines, whole)
     skips = delimiter != BLANKS and re.search(rb'%b +"' % re.escape(delimiter.encode()), data) is not None
     if delimiter not in ",\t":
-        notes.append(f"columns are divided by {_WORDS.get(delimiter, shown(delimiter))}")
+        notes.append(f"columns are separated by {_WORDS.get(delimiter, shown(delimiter))}")
     rows = _some_rows(lines, Layout(delimiter, skips, True), whole)
     return Layout(delimiter, skips, has_header(rows, names))
 
 
 def without_delimiter_line(data: bytes) -> bytes:
-    """Return text without the first line by which spreadsheet programs say what divides the columns, which is blank."""
+    """Return text with a blank line in place of a first line that declares the delimiter."""
     said = _SAID.match(data[:20].decode("latin-1"))
     return data[said.end() :] if said else data
 
@@ -290,7 +290,7 @@ def has_header(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> bo
 
 
 def names_of(path: str, first: Sequence[str], header: bool, names: Sequence[str] | None, notes: list[str]) -> list[str]:
-    """Return the names of the columns, given the first row; add to `notes` where they come from if not from there."""
+    """Return the names of the columns, given the first row; add a note if the names are not from there."""
     own = [name.strip() for name in first]
     if names is None:
         if header:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from pnorm._checks.text import counted, first, shown
+from pnorm._checks.text import counted, first, install, shown
 from pnorm._tables.source import Source, TableError
 from pnorm._tables.text import has_header, names_of
 
@@ -22,8 +22,8 @@ class WorkbookSource(Source):
             import python_calamine as calamine
         except ImportError:
             raise TableError(
-                f"{path} is a workbook of a spreadsheet program, which takes python-calamine to read, the extra "
-                "'excel' of pnorm: pip install python-calamine; or save its sheet as CSV"
+                f"{path} is a spreadsheet workbook. Reading it needs python-calamine. {install('excel')}, or save the "
+                "sheet as CSV"
             ) from None
         try:
             book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))

@@ -1,22 +1,22 @@
-"""Rows beyond one machine: `train`, `minimize` and `score` on Dask arrays and frames.
+"""The P-Norm Push on a cluster: `train`, `minimize` and `score` for Dask arrays and data frames.
 
-The rows stay where they are, partition by partition. A round asks every partition for a few sums, which are
-merged in a fixed order, and sends back the coefficients: traffic does not grow with the rows. (With query groups
-and with losses other than the papers', one or two numbers for each row travel.) Workers
-keep the outputs of their partitions and nothing that changes from round to round, so that a worker may be
-lost at any time: its partitions are read again elsewhere, and the run goes on with the same numbers.
+The rows stay in their partitions on the workers. In each round every partition computes a few sums, which are merged
+in a fixed order, and the coefficients are sent back. The traffic does not grow with the number of rows. (With query
+groups, and with losses other than the exponential one, one or two numbers per row are sent.) Workers store the outputs
+of their partitions and no state that changes from round to round. If a worker is lost, its partitions are read again
+on another worker, and the run continues with the same numbers.
 
-It runs on the threads of this process, or on the cluster of the current ``dask.distributed.Client``. (Dask's other
-scheduler of processes keeps nothing on the workers: partitions would travel with every reduction.) Needs Dask, the
-extra ``dask``.
+The functions run on the threads of this process, or on the cluster of the current ``dask.distributed.Client``. Do not
+use Dask's ``processes`` scheduler: it stores nothing on workers, so partitions would be sent with every reduction.
+The module needs Dask, the extra ``dask``.
 """
 
 try:
     import dask  # noqa: F401
 except ImportError:
-    raise ImportError(
-        "pnorm.dask needs Dask, the extra 'dask' of pnorm: pip install 'dask[array,distributed]'"
-    ) from None
+    from pnorm._checks.text import install
+
+    raise ImportError(f"pnorm.dask needs Dask. {install('dask')}") from None
 
 from pnorm.dask._coded_rows import CodedRows, code_rows
 from pnorm.dask._cross_validate import cross_validate

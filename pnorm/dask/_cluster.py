@@ -39,17 +39,17 @@ _OF_MEMORY = (
 )
 
 Place = tuple[int, int, int]
-"""An answer: of which job, of how large a run of partitions (2 ** level of them), and the number of the run."""
+"""The key of an answer: the job, the size of the run of partitions (2 ** level), and the number of the run."""
 
 
 class Cluster:
-    """The executor of a Dask scheduler, which keeps the fingerprints of partitions and compares every answer with them.
+    """The executor of a Dask scheduler. It compares every answer with the fingerprints of the partitions.
 
-    So rows that are others when they are read again end the run before anything follows from them.
+    If rows differ when they are read again, the run ends before these rows are used.
 
-    An exchange is one task for each thread of a worker, which asks the partitions that lie there. Answers
-    merge in pairs, by the number of the partition and not by where it lies, so that they are the same bits on any
-    cluster. Pairs that lie on one worker merge there.
+    An exchange is one task for each thread of a worker, for the partitions on that worker. Answers are merged in pairs
+    by the number of the partition, not by its location, so the result is the same to the last bit on any cluster.
+    Pairs on one worker are merged there.
     """
 
     in_memory = False
@@ -114,7 +114,7 @@ class Cluster:
 
 @dataclass
 class Traffic:
-    """What has travelled: the bytes of messages as they are pickled, but for what Dask adds to them."""
+    """The bytes of pickled messages that were sent, without what Dask adds."""
 
     exchanges: int = 0
     partitions: int = 0
@@ -125,7 +125,7 @@ class Traffic:
     """Bytes of answers, from worker to worker and to here."""
 
     def add(self, partitions: int, sent: int, received: int) -> None:
-        """Count an exchange; nothing is sent to where nothing comes from, which is this process."""
+        """Count an exchange. Nothing is sent if nothing is received: the partitions are in this process."""
         self.exchanges += 1
         self.partitions = max(partitions, self.partitions)
         self.sent += sent if received else 0
@@ -138,7 +138,7 @@ class Traffic:
 
 
 def with_traffic(trace: Trace, executor: Any) -> Trace:
-    """Return a trace whose message says what has travelled."""
+    """Return a trace with the traffic in its message."""
     return replace(trace, message=f"{trace.message}; {executor.traffic}")
 
 
@@ -152,7 +152,7 @@ class _Question:
 
 @record(frozen=True, eq=False)
 class _Failed:
-    """An error in the place of an answer: rows may be others than those that it was asked of."""
+    """An error instead of an answer, with the fingerprint of the rows."""
 
     error: Exception
 

@@ -1,10 +1,11 @@
-"""Rows of a Dask collection, coded once and kept on the workers."""
+"""Rows of a Dask collection, coded once and stored on the workers."""
 
 from __future__ import annotations
 
 import contextlib
 import numbers
 import pickle
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from pnorm._solvers.partitioned import Partitions, counted_by_parts
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
 from pnorm._tables.labels import Labels
+from pnorm._tables.source import TableError
 from pnorm._threads import SERIAL, Pool
 from pnorm.dask._cluster import FAN_IN, Cluster, Traffic
 from pnorm.dask._coding import (
@@ -44,16 +46,29 @@ Pair = tuple[Any, Any]
 
 
 class CodedRows:
-    """Rows of a Dask collection, coded once and kept on the workers: made by `code_rows`.
+    """Rows of a Dask collection, coded once and stored on the workers. `code_rows` makes it.
 
     Attributes
     ----------
     H : Rankers
         The weak rankers.
     n_pos, n_neg : int
-        The positive and the negative rows that count.
+        Numbers of positive and negative rows, without rows of weight zero.
     n_partitions : int
-        The partitions in which they lie.
+        Number of partitions.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import numpy as np
+    >>> import pnorm.dask
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(1000, 3)), np.arange(1000) % 4 == 0
+    >>> rows = pnorm.dask.code_rows(dask.array.from_array(X, chunks=(500, 3)), dask.array.from_array(y, chunks=500))
+    >>> rows
+    <CodedRows: 250 positives and 750 negatives in 2 partitions, 762 weak rankers>
+    >>> rows.n_pos, rows.n_neg, rows.n_partitions, rows.nbytes > 0
+    (250, 750, 2, True)
     """
 
     def __init__(
@@ -72,7 +87,7 @@ class CodedRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the coded rows on all workers together. They are asked, one number from each partition."""
+        """Bytes of the coded rows on all workers together. The call reads one number from each partition."""
         return sum(self._partitions.executor.reduce(_size, [Job(side.parts) for side in self._partitions.sides]))
 
     def __repr__(self) -> str:
@@ -131,36 +146,36 @@ def code_rows(
     neg_group: Any = None,
     **of_table: Any,
 ) -> CodedRows:
-    """Read rows in partitions once, and keep them on the workers as the codes that weak rankers make of them.
+    """Read rows in partitions once, and store on the workers the codes that the weak rankers make of them.
 
-    What is kept is a byte or two for each column of cuts or levels, and outputs that are no codes as they are. The
-    rows themselves are not kept. All that takes the result in the place of the rows, `train`, `minimize`,
-    `minimize_path` and `cross_validate`, reads nothing again.
+    A row takes a byte or two for each column with cuts or levels; other outputs are stored as they are. The rows
+    themselves are not stored. Pass the result to `train`, `minimize`, `minimize_path` or `cross_validate` in the
+    place of the rows: they read nothing again.
 
     Parameters
     ----------
     pos : dask Array, shape (I, d), or dask DataFrame
-        The positive rows; or, with `label`, all rows, of which each partition may have some of either kind.
+        The positive rows; or, with `label`, all rows. A partition may contain positives and negatives.
     label : str, or dask or NumPy array or dask Series of N labels, optional
         The column of `pos` that tells positives from negatives, or the label of every row.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. ``"table"`` makes them of the rows where these lie, as `pnorm.rankers.from_table` does, for
-        one more reading. None takes the columns as they are. A collection is used as it is; callables see one partition
-        at a time.
+        The weak rankers. ``"table"`` makes them on the workers, as `pnorm.rankers.from_table` does, which reads
+        the rows once more. None takes the columns as they are. A collection is used as it is; callables are called
+        with one partition at a time.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
     pos_label : label, optional
-        The label of positive rows; all others are negative. It may be left out where the labels say so themselves: 1
-        and 0, true and false, yes and no. As in `pnorm.code_rows`.
+        The label of positive rows; all others are negative. It may be left out if the labels are 1 and 0, true
+        and false, or yes and no. As in `pnorm.code_rows`.
     weight : str, or dask or NumPy array or dask Series of N numbers, optional
         With `label`, the column of case weights, or the weight of every row. Rows of weight zero are not kept.
     group : str, or dask or NumPy array or dask Series of N labels, optional
         With `label`, the column of query groups, or the group of every row. A group may lie in several partitions.
     fold : str, or dask or NumPy array or dask Series of N whole numbers, optional
-        With `label`, the column that says in which fold `cross_validate` holds out each row, from 0 on, and -1 for
+        With `label`, the column of the fold in which `cross_validate` holds out each row, from 0, or -1 for
         rows that are always trained on.
     ignore : str or sequence of str
-        With `label`, columns that are not learned from beside these.
+        With `label`, further columns that are not learned from.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
@@ -172,35 +187,36 @@ def code_rows(
     Returns
     -------
     CodedRows
-        The rows, with `H`, `n_pos`, `n_neg`, `n_partitions` and `nbytes`. They are let go when nothing refers to it.
+        The rows, with `H`, `n_pos`, `n_neg`, `n_partitions` and `nbytes`. The workers free the rows when nothing refers
+        to the object.
 
     Raises
     ------
     ValueError, TypeError
-        If rows cannot be used; the message names the partition, and calls the rows X where `label` is given. If labels
-        do not say which are positive, or there is one kind only.
+        If rows cannot be used; the message names the partition, and calls the rows X if `label` is given. If
+        `pos_label` is needed and not given, or if all labels are of one kind.
 
     Warns
     -----
     TableWarning
-        With ``H="table"``, what is left out, and columns that separate the sides alone.
+        With ``H="table"``, if columns are left out, or a column almost separates the sides alone.
     UnknownLevelWarning
-        If values are no levels that `H` knows.
+        If values are not levels of `H`.
 
     See Also
     --------
-    train, minimize, minimize_path, cross_validate : What to do with them.
+    train, minimize, minimize_path, cross_validate : Functions that take the coded rows.
 
     Notes
     -----
-    All columns of a frame but those of `label`, `weight`, `group` and `fold` are columns of the table. Weak rankers
-    that were made of a frame find their columns by name, and others do not matter.
+    All columns of a frame except those of `label`, `weight`, `group` and `fold` are columns of the table. Weak rankers
+    that were made of a frame find their columns by name and ignore the others.
 
-    A partition is read by one task, which codes the rows of both sides; the partition itself goes when it is done.
-    Given `H` there is one reading, and two with ``H="table"``: one for summaries of the columns, which merge where they
-    are and from which the cuts and levels follow, and one for the codes. Cuts are those of `from_table` for rows in
-    memory while a side of a column has at most 65,536 different values, and off by at most one row in 2,000 beyond.
-    Groups and folds come here, 4 and 2 bytes for each row. If a worker is lost, its partitions are read again.
+    One task reads a partition and codes the rows of both sides; the partition is freed afterwards. A given `H` needs
+    one reading. ``H="table"`` needs two: one for summaries of the columns, which are merged on the workers and
+    determine the cuts and levels, and one for the codes. The cuts are those of `from_table` for rows in memory if each
+    side of a column has at most 65,536 distinct values; otherwise they are off by at most one row in 2,000. Groups and
+    folds are sent to this process, 4 and 2 bytes per row. If a worker is lost, its partitions are read again.
 
     Examples
     --------
@@ -221,39 +237,59 @@ def code_rows(
     of_rows = {"weight": weight, "group": group, "fold": fold}
     if label is None:
         given = of_rows | {"pos_label": pos_label, "ignore": ignore or None}
-        _refuse(given, "is for rows with a label: pass the name of its column as label")
+        _refuse(
+            given,
+            "is for rows with labels: pass the labels, or the name of their column, as y, or as label to code_rows",
+        )
         if neg is None:
             raise TypeError(
-                "neg is missing: pass the negative rows, or label, which tells both kinds in one collection"
+                "neg is missing: pass the negative rows, or the label of every row, as in pnorm.dask.train(X, y=labels)"
             )
         return _of_sides(pos, neg, H, of_table, of_sides)
     if neg is not None:
-        raise ValueError("label and neg are both given: with a label, all rows are in one collection, the first one")
+        raise ValueError("got both label and neg. With label, pass all rows as the first argument and leave neg out")
     if getattr(label, "ndim", 1) != 1:
         raise ValueError(
-            f"label has {label.ndim} dimensions, and one label for each row has one; negatives go in as neg"
+            f"label must be a vector, one label per row; got {label.ndim} dimensions. Pass negative rows as neg"
         )
-    _refuse(of_sides, "is for rows of two sides; with a label, weight and group are of all rows")
+    _refuse(of_sides, "cannot be combined with label. Pass weight and group for all rows")
     return _of_label(
         pos, H, of_table, label, pos_label, of_rows, (ignore,) if isinstance(ignore, str) else tuple(ignore)
     )
 
 
 def _refuse(given: Mapping[str, Any], why: str) -> None:
-    """Refuse arguments that do not go with the others."""
+    """Raise ValueError for arguments that cannot be combined with the others."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} {why}")
 
 
-def coded_or_read(pos: Any, neg: Any, H: Any, **given: Any) -> CodedRows:
-    """Return coded rows: those that were passed, or coded for one call."""
+def coded_or_read(pos: Any, neg: Any, H: Any, *, y: Any, label: Any, **given: Any) -> CodedRows:
+    """Return coded rows: those that were passed, or coded for one call. `y` and `label` are two names of the labels."""
+    if y is not None and label is not None:
+        raise ValueError("y and label are both given, and are two names of one argument; leave label out")
+    called, label = ("label", label) if y is None else ("y", y)
     if not isinstance(pos, CodedRows):
-        return code_rows(pos, H=H, neg=neg, **given)
+        with _labels_called(called):
+            return code_rows(pos, label, H, neg=neg, **given)
     if isinstance(neg, numbers.Real):
-        raise TypeError(f"coded rows have both sides: p comes by its name, p={neg}")
-    _refuse({"neg": neg, "H": H} | given, "is given together with coded rows, which have it: pass it to code_rows")
+        raise TypeError(f"coded rows contain both sides. Pass p by name: p={neg}")
+    given = {"neg": neg, "H": H, called: label} | given
+    _refuse(given, "is given together with coded rows, which have it: pass it to code_rows")
     return pos
+
+
+@contextlib.contextmanager
+def _labels_called(name: str) -> Iterator[None]:
+    """Let messages on the labels call these as the user did, where that is not `label`."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        told = re.sub(r"^label\b|\bcolumn 'label'", name, str(error))
+        if name == "label" or told == str(error):
+            raise
+        raise type(error)(told) from error
 
 
 def _of_label(
@@ -308,12 +344,12 @@ def _check_columns(named: Sequence[tuple[str, str]], columns: list[Any] | None) 
     """Refuse names of columns that are not there, or are all."""
     for role, name in named:
         if columns is None:
-            raise TypeError(f"{role} is {_checks.shown(name)}, and columns of an array have no names: pass a vector")
+            raise TypeError(f"{role} is {_checks.shown(name)}, but an array has no column names. Pass a vector")
         if name not in columns:
             has = first(columns, 8, _checks.shown)
-            raise ValueError(f"{role} is {_checks.shown(name)}, which is no column of the rows; they have {has}")
+            raise ValueError(f"{role} is {_checks.shown(name)}, which is not a column of the rows; they have {has}")
     if columns is not None and {*columns} <= {name for _, name in named}:
-        raise ValueError(f"the rows have no column to learn from beside {first(columns, 8, _checks.shown)}")
+        raise ValueError(f"the rows have no column to learn from except {first(columns, 8, _checks.shown)}")
 
 
 def _of_sides(pos: Any, neg: Any, H: Any, of_table: dict[str, Any], of_sides: dict[str, Any]) -> CodedRows:
@@ -366,15 +402,18 @@ def _assembled(
     executor = Cluster()
     executor.known.check(np.concatenate([mark for of_part in marks for mark in of_part]))
     if labels is not None:
-        for counts in found:
-            labels.add(counts)
-        labels.check()
+        try:
+            for counts in found:
+                labels.add(counts)
+            labels.check()
+        except TableError as error:
+            raise ValueError(str(error)) from None
     parts = [[side(task, k) for task in coded[of_side[k]]] for k in (0, 1)]
     kept = dask.persist(*parts[0], *parts[1])
     parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]
     of_parts = [[of_part[k] for of_part in facts[of_side[k]]] for k in (0, 1)]
     masks = [np.concatenate([of_part.mask for of_part in own]) for own in of_parts]
-    codes, parts = _grouped(executor, parts, of_parts, masks)
+    codes, parts = _grouped(executor, parts, of_parts, masks, labels is not None)
     folds = None
     if of_parts[0][0].folds is not None:
         pos, neg = [np.concatenate([of_part.folds for of_part in own]) for own in of_parts]
@@ -385,7 +424,7 @@ def _assembled(
 
 
 def _grouped(
-    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask]
+    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask], labelled: bool
 ) -> tuple[tuple[Index, Index] | None, list[list[Any]]]:
     """Return the groups of all rows and the parts of those that are in pairs, which is said in the masks."""
     if facts[0][0].groups is None:
@@ -401,6 +440,8 @@ def _grouped(
             codes.append(number[numbers])
         of_sides.append(codes)
     pos, neg = [np.concatenate(codes) for codes in of_sides]
+    if labelled and not np.intersect1d(pos, neg).size:
+        raise ValueError(_checks.NO_GROUP)
     counted = _checks.case_weights_of(pos.size, neg.size, None, None, (pos, neg))
     assert counted.groups is not None
     changed = []

@@ -1,4 +1,4 @@
-"""What a worker makes of a partition: coded rows of both sides, and facts of them that are needed here."""
+"""Work on one partition: coding the rows of both sides, and facts on them for this process."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Roles:
-    """What columns of a labelled partition are, where they are no weak rankers' columns, and which label is positive.
+    """The roles of the columns of a labelled partition that weak rankers do not read, and the positive label.
 
-    A name stands for a column of the partition; of an array, labels and the others come beside it.
+    A name is a column of the partition. For an array, labels and the other roles are separate vectors.
     """
 
     label: Any = None
@@ -55,7 +55,7 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is told here of the rows of one side of a partition."""
+    """Facts on the rows of one side of a partition."""
 
     n: int
     """Rows, those of weight zero included."""
@@ -68,7 +68,7 @@ class Facts:
 
     @property
     def mask(self) -> Mask:
-        """Which rows count."""
+        """Which rows have a weight above zero."""
         return np.ones(self.n, bool) if self.kept is None else self.kept
 
 
@@ -88,7 +88,7 @@ class Coded:
         return self.rows[k]
 
     def told(self) -> tuple[tuple[Facts, Facts], Counter[str], list[Fingerprints], int | None]:
-        """Return what is needed here."""
+        """Return the facts."""
         marks = [rows.fingerprint for rows in self.rows if rows.fingerprint is not None]
         return self.facts, self.labels, marks, self.checksum
 
@@ -96,9 +96,9 @@ class Coded:
 def of_labelled(
     X: Any, roles: Roles, rankers: Rankers, number: int, declared: float = math.nan, again: bool = False, **vectors: Any
 ) -> Coded:
-    """Code a partition in which positives and negatives lie together.
+    """Code a partition that contains positives and negatives.
 
-    `vectors` are its part of what does not lie in columns: "label", "weight", "group", "fold". A partition that is read
+    `vectors` are its parts of roles that are not columns: "label", "weight", "group", "fold". A partition that is read
     `again` gets a checksum.
     """
     with in_partition(number, "X"):
@@ -113,7 +113,7 @@ def of_labelled(
 def read(
     X: Any, roles: Roles, declared: float = math.nan, **vectors: Any
 ) -> tuple[Any, Mask, dict[str, Any], Counter[str]]:
-    """Return the rows of a labelled partition, which are positive, what else is said of them, and the labels."""
+    """Return the rows of a labelled partition, which are positive, their other roles, and the labels."""
     n = X.shape[0]
     check_declared(n, declared, "X")
     of_rows: dict[str, Any] = {}
@@ -132,14 +132,14 @@ def read(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What decides the weak rankers, of some partitions, and a checksum of each."""
+    """The summary of some partitions, from which the weak rankers follow, and a checksum of each."""
 
     table: TableSummary
     checksums: tuple[int, ...]
 
 
 def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> Summary:
-    """Summarise the rows of a labelled partition that count."""
+    """Return the summary of the rows of a labelled partition, without rows of weight zero."""
     with in_partition(number, "X"):
         X, positive, of_rows, _ = read(X, roles, declared, **vectors)
         return _summary(X, positive, of_rows["weight"], first_row, "X")
@@ -148,7 +148,7 @@ def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: floa
 def summary_of_side(
     X: Any, name: Name, number: int, first_row: int, declared: float, weight: Any = None, group: Any = None
 ) -> Summary:
-    """Summarise the rows of a partition of one side that count."""
+    """Return the summary of the rows of a partition of one side, without rows of weight zero."""
     with in_partition(number, name):
         check_declared(X.shape[0], declared, name)
         c = _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
@@ -176,7 +176,7 @@ def merged_summaries(summaries: Sequence[Summary]) -> Summary:
 
 def _column(X: Any, name: Any, role: str) -> Any:
     if name not in list(X.columns):
-        raise ValueError(f"{role} is {_checks.shown(name)}, which is no column of this partition")
+        raise ValueError(f"{role} is {_checks.shown(name)}, which is not a column of this partition")
     return X[name]
 
 

@@ -42,6 +42,7 @@ def cross_validate(
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
+    y: Any = None,
     label: Any = None,
     pos_label: Any = None,
     weight: Any = None,
@@ -77,26 +78,29 @@ def cross_validate(
     Parameters
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
-        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
-        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
-        go: `code_rows` keeps them for more calls.
+        The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and may be empty. A Dask collection is coded for this call only; use
+        `code_rows` to keep the codes for further calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, where there is no `label`.
+        The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default. They are
-        made before the rows are dealt.
+        The weak rankers. As in `pnorm.dask.code_rows`, except that the default is None, the columns as they are. They
+        are made before the rows are divided into folds.
     p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
         None takes 1, 4, 16 and 64, or the `price` alone.
     t_max : int, optional
         Largest number of rounds; None takes 200. Not with penalties.
+    y : str, or dask or NumPy array or dask Series of N labels, optional
+        The labels of the rows, or the name of the column of `pos` that holds them. All rows are then in `pos`, as in
+        `pnorm.train`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in
-        `pnorm.dask.code_rows`.
+        Another name for `y`. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
+        With `y`, the case weight and the query group of each row, or the names of their columns. As in
+        `pnorm.dask.code_rows`.
     l1 : float, sequence of float, function of p, or mapping of these
         Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.cross_validate`.
     l2 : float, sequence of float, function of p, or mapping of these, optional
@@ -106,9 +110,9 @@ def cross_validate(
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`.
     folds : int, str, or pair of array_like of int, shapes (I,) and (K,), optional
-        The number of folds; None takes those that `code_rows` was given, or 5. Or, with `label`, the column that says
-        in which fold each row is held out. Or that for each positive and each negative, in the order of the
-        partitions, from 0 on, and -1 for rows that are always trained on.
+        The number of folds; None takes the folds of `code_rows`, or 5. Or, with `y`, the column of the fold in
+        which each row is held out. Or the fold of each positive and of each negative, in the order of the partitions,
+        from 0, or -1 for rows that are always trained on.
     metric : str or callable
         What is to be large. As in `pnorm.cross_validate`.
     second_metric : str or callable, optional
@@ -119,7 +123,7 @@ def cross_validate(
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They deal the rows, or the groups.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.cross_validate`.
+        The end of the list that is to be most accurate. As in `pnorm.cross_validate`.
     selection, loss, price, smoothing : as in `train`
         How to train. With penalties there is nothing to select.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
@@ -150,12 +154,10 @@ def cross_validate(
     --------
     pnorm.cross_validate : The same for rows in memory.
 
-    Notes
-    -----
-    Each partition deals its own rows, from the seed and its number, so that folds have equally many rows of either
-    side, but for one. Partitions of other sizes deal others. For a fold the workers copy the codes of all other rows;
-    the copy goes with the fold. The scores of the held-out rows come here, 8 bytes for each row and each judgement, no
-    more than 134 MB of several judgements at a time, and so do case weights, once.
+    Notes ----- Each partition divides its own rows into folds, from the seed and its number. The folds have equal
+    numbers of rows of each side, up to one. Other partitions give other folds. For each fold the workers copy the codes
+    of all other rows, and free the copy afterwards. The scores of the held-out rows are sent to this process: 8 bytes
+    per row and list, at most 134 MB of several lists at a time. Case weights are sent once.
 
     Examples
     --------
@@ -182,6 +184,7 @@ def cross_validate(
         pos,
         neg,
         H,
+        y=y,
         label=label,
         pos_label=pos_label,
         weight=weight,
@@ -232,7 +235,7 @@ def cross_validate(
 
 
 def _places(numbers: Sequence[Numbers], k: int, out: bool, known_here: bool) -> Any:
-    """Return the places of the rows of a fold, or of all others, where something of each row is known here."""
+    """Return the places of the rows of a fold, or of all others, if row data are in this process."""
     if not known_here:
         return slice(None), slice(None)
     pos, neg = [np.flatnonzero((of_side != k) if out else (of_side == k)) for of_side in numbers]

@@ -1,4 +1,4 @@
-"""What `pnorm.sklearn.PNormPush` asks of rows in partitions: some rows to choose by, and scores of all."""
+"""Functions for `pnorm.sklearn.PNormPush` on rows in partitions: a sample to choose with, and scores of all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Drawn = dict[Any, _Drawn]
 def drawn(X: Any, y: Any, weight: Any, most: int, seed: int) -> tuple[Any, list[Any], Vector | None, dict[Any, int]]:
     """Return rows drawn at random, `most` of each label, with labels and weights, and the rows of each label.
 
-    Each partition gives its rows random keys, from the seed and its number; the rows with the smallest are taken.
+    Each partition draws random keys for its rows, from the seed and its number; the smallest keys are taken.
     """
     names: dict[str, Any] = {role: name for role, name in (("label", y), ("weight", weight)) if isinstance(name, str)}
     vectors = {role: x for role, x in (("label", y), ("weight", weight)) if x is not None and role not in names}
@@ -57,7 +57,7 @@ def _draw(X: Any, roles: Roles, number: int, most: int, seed: int, label: Any = 
         codes, known = _checks.labels(y, "y", X.shape[0])
         c = _checks.weights(c, "sample_weight", X.shape[0], some=False)
         if len(known) > 2:
-            raise ValueError(f"only two classes can be told apart; it has {len(known)} labels in y")
+            raise ValueError(f"y must have two classes; got {len(known)} labels")
         X, keys = roles.without(X), np.random.default_rng([seed, number]).random(X.shape[0])
         found = {}
         for code, name in enumerate(known):

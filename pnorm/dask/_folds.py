@@ -1,4 +1,4 @@
-"""The folds of rows that workers keep: each part leaves out its rows of a fold, and scores them."""
+"""The folds of rows on workers: each part holds out its rows of a fold, and scores them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Numbers = NDArray[np.int16]
 
 
 class Dealt(NamedTuple):
-    """The folds of the rows of a part, dealt in turn to its rows in random order.
+    """The folds of the rows of a part, assigned in turn to its rows in random order.
 
-    The first one follows the last one of the part before, so that folds have equally many rows.
+    The first fold follows the last fold of the previous part, so that folds have equal numbers of rows.
     """
 
     seed: tuple[int, ...]
@@ -83,7 +83,7 @@ def without(
     train: Sequence[Index],
     codes: Sequence[Index] | None,
 ) -> list[list[Any]]:
-    """Have all parts leave out their rows of fold k, those that are left being in these groups."""
+    """Hold out the rows of fold k in all parts; the remaining rows are in these groups."""
     parts = []
     for i, side in enumerate(sides):
         of_groups: list[Any] = [None] * len(deals[i])
@@ -104,7 +104,7 @@ def _without(rows: Rows, own: tuple[Deal, Index | None], k: int) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class HeldParts:
-    """The rows of a fold, which lie in parts; their scores come here, 8 bytes for each row and list."""
+    """The rows of a fold, in parts. Their scores are sent to this process, 8 bytes per row and list."""
 
     executor: Executor
     sides: Sequence[Side]

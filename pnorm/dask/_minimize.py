@@ -25,6 +25,7 @@ def minimize(
     H: Any = None,
     p: float = 1.0,
     *,
+    y: Any = None,
     label: Any = None,
     pos_label: Any = None,
     weight: Any = None,
@@ -49,27 +50,30 @@ def minimize(
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
 ) -> tuple[Vector, Trace]:
-    r"""Find the exact minimiser for rows in partitions, with a proof: `pnorm.minimize`, to rounding.
+    r"""Compute the exact minimiser for rows in partitions, with a certificate: `pnorm.minimize`, to rounding.
 
     Parameters
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
-        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
-        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
-        go: `code_rows` keeps them for more calls.
+        The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and may be empty. A Dask collection is coded for this call only; use
+        `code_rows` to keep the codes for further calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, where there is no `label`.
+        The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, except that the default is None, the columns as they are.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    y : str, or dask or NumPy array or dask Series of N labels, optional
+        The labels of the rows, or the name of the column of `pos` that holds them. All rows are then in `pos`, as in
+        `pnorm.train`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in
-        `pnorm.dask.code_rows`.
+        Another name for `y`. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
+        With `y`, the case weight and the query group of each row, or the names of their columns. As in
+        `pnorm.dask.code_rows`.
     l1 : float
         Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.minimize`.
     l2 : float
@@ -83,17 +87,17 @@ def minimize(
     tol : float
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
-        Largest number of Newton steps, or of four steps each of one reduction (see Notes).
+        Largest number of Newton steps, or of groups of four one-reduction steps (see Notes).
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
-        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here, as in
-        `train`.
+        The cost of a pair whose scores differ by z. As in `pnorm.minimize`. With groups, another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered in this process,
+        as in `train`.
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.minimize`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
@@ -105,24 +109,24 @@ def minimize(
     method : {None, "newton", "lbfgs"}
         As in `pnorm.minimize`.
     callback : callable, optional
-        Called with the trace so far after every step; a true return value stops the run. It is called here, not on a
-        worker.
+        Called with the trace so far after every step; a true return value stops the run. It runs in this process, not
+        on a worker.
 
     Returns
     -------
     lam : ndarray, shape (n,)
-        The minimiser; of least norm if there are several. On separable data, the coefficients of the widest margin.
+        The minimiser, of least norm if there are several. On separable data, the coefficients of the widest margin.
     trace : Trace
-        As from `pnorm.minimize`, `gap`, `gaps` and `direction` included. Whether there is a minimiser, a linear
-        program is asked about some hundreds of rows, which the partitions send; up to 2000 weak rankers. Without `l2`,
-        more of these than that have no certificate: the status is ``"stationary"`` and `gap` infinite.
+        As from `pnorm.minimize`, including `gap`, `gaps` and `direction`. A linear program with some hundreds of
+        rows, which the partitions send, decides whether a minimiser exists, for up to 2000 weak rankers. Without `l2`
+        and with more weak rankers there is no certificate: the status is ``"stationary"`` and `gap` is infinite.
 
     Raises
     ------
     ValueError, TypeError
-        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
-        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
-        chunk says.
+        If rows cannot be used, if rows differ when they are read again (the attribute `trace` of the error is then
+        the trace so far), or if a partition does not have as many rows as its chunk states. The message names the
+        partition.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.minimize`.
 
@@ -132,18 +136,18 @@ def minimize(
 
     Notes
     -----
-    Weak rankers that are functions of codes (thresholds, bins, categories) with `l2` are minimised with some 15 to 25
-    reductions. Rows that are drawn with chances that grow with their weights, and the exact gradient make a
-    model of the objective [1]_. It is minimised here, with the penalty, and one reduction finds the objective of all
-    rows at the minimiser of the model, with the gradient, and at shares of the way there, one of which is lower. The
-    sample has some 33,000 rows of either side, or 16 for each code if that is more, and grows where steps fall short of
-    their promise. The gap is that of the exact gradient. Without `l2` such steps lead near the minimiser, where
-    Newton's method goes on.
+    Weak rankers that are functions of codes (thresholds, bins, categories) with `l2` need some 15 to 25 reductions. A
+    sample of rows, drawn with probabilities that grow with their weights, and the exact gradient define a model of the
+    objective [1]_. The model is minimised in this process, with the penalty. One reduction then computes the objective
+    of all rows, with the gradient, at the minimiser of the model and at points on the way there, of which one is lower.
+    The sample has some 33,000 rows of each side, or 16 per code if that is more. It grows if steps decrease the
+    objective less than the model predicts. The gap is that of the exact gradient. Without `l2` such steps lead near
+    the minimiser, and Newton's method continues from there.
 
-    A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers
-    are dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together
-    they cost as much as a step of `pnorm.minimize`, and the scores anew for each of them. On quasi-separable data a few
-    more reductions find the rows that keep weight: 3 to 14 of them, and outputs of 300 to 1800 rows of 100,000.
+    A Newton step with its certificate takes some eight reductions over all partitions, and a few more if weak rankers
+    are dependent. Each returns O(n) numbers, except those of the Hessian, n**2. Together they cost as much as a step of
+    `pnorm.minimize`, plus the scores once per reduction. On quasi-separable data 3 to 14 further reductions find
+    the rows that keep weight, with outputs of 300 to 1800 rows of 100,000.
 
     References
     ----------
@@ -171,6 +175,7 @@ def minimize(
         pos,
         neg,
         H,
+        y=y,
         label=label,
         pos_label=pos_label,
         weight=weight,

@@ -20,6 +20,7 @@ def minimize_path(
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
+    y: Any = None,
     label: Any = None,
     pos_label: Any = None,
     weight: Any = None,
@@ -49,23 +50,26 @@ def minimize_path(
     Parameters
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
-        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
-        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
-        go: `code_rows` keeps them for more calls.
+        The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and may be empty. A Dask collection is coded for this call only; use
+        `code_rows` to keep the codes for further calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, where there is no `label`.
+        The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, except that the default is None, the columns as they are.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.
+    y : str, or dask or NumPy array or dask Series of N labels, optional
+        The labels of the rows, or the name of the column of `pos` that holds them. All rows are then in `pos`, as in
+        `pnorm.train`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in
-        `pnorm.dask.code_rows`.
+        Another name for `y`. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
+        With `y`, the case weight and the query group of each row, or the names of their columns. As in
+        `pnorm.dask.code_rows`.
     l1 : float or sequence of float
         Weight of the penalty ``l1 |lam|_1``, zero or more. Several for a path along l1, with one p and one `l2`.
     l2 : float or sequence of float, optional
@@ -80,7 +84,7 @@ def minimize_path(
     tol, max_iter : float, int
         For every point, as in `minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
@@ -121,6 +125,7 @@ def minimize_path(
         pos,
         neg,
         H,
+        y=y,
         label=label,
         pos_label=pos_label,
         weight=weight,

@@ -1,4 +1,4 @@
-"""Dask collections as partitions of rows, and what lies beside them."""
+"""Dask collections as partitions of rows, with vectors of one entry per row."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pnorm import _checks
 
 
 def sample_of(X: Any, name: str) -> Any:
-    """Rows with the columns of X, whatever is in them."""
+    """Return sample rows with the columns of X; the values are arbitrary."""
     if not (dask.is_dask_collection(X) and hasattr(type(X), "to_delayed") and hasattr(type(X), "shape")):
         raise TypeError(
-            f"{name} must be a Dask array or frame; got {type(X).__name__}: pnorm.train takes rows in memory, and "
-            "dask.array.from_array makes a Dask array of them"
+            f"{name} must be a Dask array or data frame; got {type(X).__name__}. Use pnorm.train for rows in memory, "
+            "or convert them with dask.array.from_array"
         )
     if hasattr(X, "columns"):
         return X._meta_nonempty
@@ -27,12 +27,12 @@ def sample_of(X: Any, name: str) -> Any:
 
 
 def whole(value: Any) -> Any:
-    """A task that gives a value, into which Dask need not look: one message for all that ask for it."""
+    """Return a task with a value that Dask does not traverse, so that it is sent once."""
     return dask.delayed(value, traverse=False, pure=False)
 
 
 def declared(X: Any, n: int) -> list[float]:
-    """Numbers of rows that the n partitions say they have; nan where they do not say."""
+    """Return the declared numbers of rows of the n partitions; nan if unknown."""
     return [np.nan] * n if hasattr(X, "columns") else [*map(float, X.chunks[0])]
 
 
@@ -52,7 +52,7 @@ def matched(X: Any, vectors: Mapping[str, Any], prefix: str = "") -> tuple[list[
             continue
         if what != "group":
             raise ValueError(
-                f"{prefix}{what} has {len(own)} partitions, and the rows have {len(rows)}: partition them alike"
+                f"{prefix}{what} has {len(own)} partitions, and the rows have {len(rows)}. Use the same partitions"
             )
         here[what] = parts.pop(what) and dasks[what].compute()
     if here:
@@ -64,7 +64,7 @@ def matched(X: Any, vectors: Mapping[str, Any], prefix: str = "") -> tuple[list[
 
 
 def _rechunked(vector: Any, X: Any) -> Any:
-    """A Dask vector in the chunks of the rows, where both say how long theirs are, and it is as long."""
+    """Return a Dask vector in the chunks of the rows, if both declare their chunks and have the same length."""
     if not (hasattr(X, "chunks") and hasattr(vector, "chunks") and vector.ndim == 1):
         return vector
     own, rows = vector.chunks[0], X.chunks[0]

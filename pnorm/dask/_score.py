@@ -26,8 +26,8 @@ def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     ignore : str or sequence of str
-        Columns of a frame that are no rows' columns, such as the label. Weak rankers that were made of a frame find
-        their columns by name, and need none.
+        Columns of a frame that are not inputs, such as the label. It is not needed for weak rankers that were made of a
+        frame, which find their columns by name.
 
     Returns
     -------
@@ -37,13 +37,14 @@ def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
     Raises
     ------
     ValueError, TypeError
-        If `X` is nothing of Dask, or `lam` not one finite number per ranker; when computed, if rows do not fit.
+        If `X` is not a Dask collection, or `lam` is not one finite number per ranker; when computed, if rows do not
+        fit.
 
     Warns
     -----
     UnknownLevelWarning
-        When computed, for each partition that has values that are no levels of `pnorm.rankers.categories`, even if
-        none is one, unless there is text in place of numbers or the reverse, which is a ValueError.
+        When computed, for each partition with values that are not levels of `pnorm.rankers.categories`, even if no
+        value is a level. Text in place of numbers, or the reverse, is a ValueError.
 
     Examples
     --------
@@ -68,11 +69,11 @@ def _without(X: Any, ignore: list[Any]) -> Any:
     if not ignore:
         return X
     if not hasattr(sample_of(X, "X"), "columns"):
-        raise TypeError(f"ignore is {_checks.shown(ignore[0])}, and columns of an array have no names")
+        raise TypeError(f"ignore is {_checks.shown(ignore[0])}, but an array has no column names")
     missing = [name for name in ignore if name not in X.columns]
     if missing:
         has = first(list(X.columns), 8, _checks.shown)
-        raise ValueError(f"ignore is {_checks.shown(missing[0])}, which is no column of X; it has {has}")
+        raise ValueError(f"ignore is {_checks.shown(missing[0])}, which is not a column of X; it has {has}")
     return X.drop(columns=ignore)
 
 

@@ -15,10 +15,10 @@ from pnorm.metrics import ScoreTable
 
 
 def score_table(f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: int = 2**14) -> ScoreTable:
-    """Count the scores of rows in partitions: all that measures need to know of a ranked list.
+    """Count the scores of rows in partitions, as input for the measures of `pnorm.metrics`.
 
-    Each partition counts its own, and only tables travel, of 3 MB at most by default. The measures of `pnorm.metrics`
-    take the result in the place of both sides: ``pnorm.metrics.summary(table, confidence=0.95)``.
+    Each partition counts its own scores. Only tables are sent, of 3 MB at most by default. Pass the result to the
+    measures of `pnorm.metrics` in place of both sides: ``pnorm.metrics.summary(table, confidence=0.95)``.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ def score_table(f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: i
     Returns
     -------
     ScoreTable
-        The table of all rows, the same bits for all partitions of them (with weights that are not whole numbers, up to
-        the rounding of their sums).
+        The table of all rows. It is the same to the last bit for any partitions; with weights that are not whole
+        numbers, up to the rounding of their sums.
 
     Raises
     ------
     ValueError, TypeError
-        If `f` is no vector of Dask, the partitions of `y` or `weight` are others, or as in
+        If `f` is not a Dask vector, if `y` or `weight` has other partitions, or as in
         `pnorm.metrics.ScoreTable.of_labelled`.
 
     Examples
@@ -58,8 +58,8 @@ def score_table(f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: i
     """
     if not (dask.is_dask_collection(f) and hasattr(type(f), "to_delayed") and getattr(f, "ndim", 0) == 1):
         raise TypeError(
-            f"f must be a Dask array or Series of one score per row; got {type(f).__name__}: "
-            "pnorm.metrics.ScoreTable.of_labelled takes scores in memory"
+            f"f must be a Dask array or Series of one score per row; got {type(f).__name__}. "
+            "Use pnorm.metrics.ScoreTable.of_labelled for scores in memory"
         )
     how = {"size": _checks.count(size, "size", 16), "top": _checks.count(top, "top", 0)}
     scores = _partitions(f)
@@ -79,13 +79,13 @@ def _merged(table: ScoreTable, *others: ScoreTable) -> ScoreTable:
 
 
 def _beside(vector: Any, name: str, f: Any, scores: list[Any]) -> list[Any]:
-    """Return the parts of a vector that lie beside the partitions of the scores."""
+    """Return the parts of a vector for the partitions of the scores."""
     if vector is None and name == "weight":
         return [None] * len(scores)
     if dask.is_dask_collection(vector):
         parts = _partitions(_rechunked(vector, f))
         if len(parts) != len(scores):
-            raise ValueError(f"{name} has {len(parts)} partitions, and f has {len(scores)}: partition them alike")
+            raise ValueError(f"{name} has {len(parts)} partitions, and f has {len(scores)}. Use the same partitions")
         return parts
     ends = [0, *np.cumsum(_lengths(f, scores)).tolist()]
     here = _checks.vector(vector, name, ends[-1], f"one {'label' if name == 'y' else 'weight'} per row")

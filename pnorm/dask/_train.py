@@ -25,6 +25,7 @@ def train(
     p: float = 1.0,
     t_max: int = 200,
     *,
+    y: Any = None,
     label: Any = None,
     pos_label: Any = None,
     weight: Any = None,
@@ -52,37 +53,41 @@ def train(
     Parameters
     ----------
     pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
-        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
-        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
-        go: `code_rows` keeps them for more calls.
+        The positive rows; or, with `y`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and may be empty. A Dask collection is coded for this call only; use
+        `code_rows` to keep the codes for further calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, where there is no `label`.
+        The negative rows; None with `y`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
-        The cuts of `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places
-        them to a third of a percent.
+        The weak rankers. As in `pnorm.dask.code_rows`, except that the default is None, the columns as they are.
+        `pnorm.rankers.quantile_thresholds` places cuts with rows in memory. A sample of 100,000 rows places them
+        to a third of a percent of the rows.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
         Largest number of rounds.
+    y : str, or dask or NumPy array or dask Series of N labels, optional
+        The labels of the rows, or the name of the column of `pos` that holds them. All rows are then in `pos`, as in
+        `pnorm.train`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in
-        `pnorm.dask.code_rows`.
+        Another name for `y`. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
+        With `y`, the case weight and the query group of each row, or the names of their columns. As in
+        `pnorm.dask.code_rows`.
     selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`.
+        The end of the list that is to be most accurate. As in `pnorm.train`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
-        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here (see Notes).
+        The cost of a pair whose scores differ by z. As in `pnorm.train`. With groups, another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered in this process
+        (see Notes).
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.train`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
@@ -97,8 +102,8 @@ def train(
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h.
     callback : callable, optional
-        Called with the trace so far after every round; a true return value stops the run. It is called here, not on a
-        worker.
+        Called with the trace so far after every round; a true return value stops the run. It runs in this process, not
+        on a worker.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
 
@@ -112,9 +117,9 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
-        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
-        chunk says.
+        If rows cannot be used, if rows differ when they are read again (the attribute `trace` of the error is then
+        the trace so far), or if a partition does not have as many rows as its chunk states. The message names the
+        partition.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.train`.
 
@@ -124,16 +129,15 @@ def train(
 
     Notes
     -----
-    A round is one reduction over all partitions where the weak rankers are thresholds or categories: each answers
-    with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
-    needs a few reductions more, two as a rule. Partitions of thresholds or categories keep their weights between
-    rounds: 8 bytes for each positive row, 8 (p = 1) or 16 for each negative row. Other partitions form their scores
-    from the coefficients in each reduction, O(N n) for N rows at most. On a cluster a reduction takes some
-    milliseconds more, and one or two for each partition (page "Rows on a cluster"): few large partitions are better
-    than many small ones.
+    With thresholds or categories a round is one reduction over all partitions: each partition returns sums of weights
+    by code, and the step is computed in this process. Other weak rankers need a few more reductions per step, usually
+    two. Partitions of thresholds or categories keep their weights between rounds: 8 bytes for each positive row, 8
+    (p = 1) or 16 for each negative row. Other partitions compute their scores from the coefficients in each reduction,
+    at most O(N n) for N rows. On a cluster a reduction costs some milliseconds, plus one or two for each partition
+    (page "Rows on a cluster"). Few large partitions are better than many small ones.
 
-    With groups, or another loss or price, scores and weights of all rows are arrays in this process. In a round
-    8 to 24 bytes for each row travel: weights to the partitions, and outputs of the chosen weak ranker back.
+    With groups, or another loss or price, scores and weights of all rows are arrays in this process. In each round
+    8 to 24 bytes per row are sent: weights to the partitions, and outputs of the chosen weak ranker back.
 
     Examples
     --------
@@ -155,6 +159,7 @@ def train(
         pos,
         neg,
         H,
+        y=y,
         label=label,
         pos_label=pos_label,
         weight=weight,

@@ -1,11 +1,15 @@
 """Optimality certificates, separability, the limit of training, and its geometry.
 
-Data come in three kinds, by the convex hulls of the outputs of the weak rankers on the two sides.
-*Overlapping*: F_p has a minimiser. *Quasi-separable*, hulls that only touch: some coefficients must
-go to infinity, and only part of the rows keep weight. *Separable*: some combination puts every
-positive above every negative, and F_p has the infimum 0. `separability` tells which, `certificate`
-how far given coefficients are from the infimum, `q_limit` what all training runs tend to, and
-`report` all of it in words.
+Data are of one of three kinds. The kind depends on two convex hulls: those of the outputs of the weak rankers on the
+positives and on the negatives.
+
+- *Overlapping*: the hulls overlap, and F_p has a minimiser.
+- *Quasi-separable*: the hulls only touch. Some coefficients go to infinity in training, and only some rows keep weight.
+- *Separable*: the hulls are disjoint. Some combination of the weak rankers puts every positive above every negative,
+  and the infimum of F_p is 0.
+
+`separability` returns the kind. `certificate` bounds the distance of given coefficients from the infimum. `q_limit`
+returns the limit of all training runs. `report` prints all of this as text.
 """
 
 from __future__ import annotations
@@ -60,25 +64,34 @@ _GroupCodes = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """A bound on the distance of coefficients from the infimum.
+    """A bound on how far the objective at given coefficients is above its infimum.
 
     Attributes
     ----------
     log_objective : float
         log F_p at the coefficients, in nats.
     objective : float
-        The same with its penalties: what `Trace.objective` has.
+        log F_p plus the penalties, as in `Trace.objective`.
     lower_bound : float
-        A number that the objective does not go below, whatever the coefficients: objective - gap.
+        A lower bound of the objective over all coefficients: objective - gap.
     gap : float
-        Bound on objective less infimum, in nats; inf where there is no certificate.
+        Upper bound of the objective minus its infimum, in nats; inf if there is no certificate.
     gradient_norm : float
         Largest absolute edge, in units of the weak rankers: the gradient of log F_p divided by p.
     moment_residual : float
-        Largest difference of a moment between the two weight vectors behind the bound, which is
-        rounding; nan where there are none.
+        Largest difference of a moment between the two weight vectors that prove the bound. It comes from rounding.
+        nan if there are no such vectors.
     message : str
-        Why there is no certificate; empty where there is one.
+        The reason why there is no certificate; empty if there is one.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9], [0.7], [0.2]], [[0.8], [0.1], [0.4]]
+    >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+    >>> found = pnorm.diagnostics.certificate(pos, neg, None, 4, lam)
+    >>> found.gap < 1e-10, found.objective - found.gap == found.lower_bound, found.message
+    (True, True, '')
     """
 
     log_objective: float
@@ -96,21 +109,28 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separability:
-    """Existence of a minimiser of the objective, and the directions to infinity if there is none.
+    """The kind of the data: whether the objective has a minimiser, and a direction to infinity if it has none.
 
     Attributes
     ----------
     kind : str
-        ``"overlapping"``, ``"quasi-separable"``, ``"separable"``; ``"undecided"`` where the linear
-        program and an exact comparison of scores do not agree.
+        ``"overlapping"``, ``"quasi-separable"`` or ``"separable"``; ``"undecided"`` if the linear program and an exact
+        comparison of scores disagree.
     support_pos : ndarray of bool, shape (I,)
         The positives that keep weight in the limit of training.
     support_neg : ndarray of bool, shape (K,)
-        The negatives that do.
+        The negatives that keep weight in the limit of training.
     direction : ndarray, shape (n,), or None
-        Coefficients that put no positive below a negative, and every positive strictly above a
-        negative unless both are on the support. None where there is no such pair, or no such
-        direction was found.
+        Coefficients that put no positive below a negative. They put a positive strictly above a negative unless both
+        are on the support. None if there is no such pair, or if no such direction was found.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
+    >>> found = pnorm.diagnostics.separability(pos, neg)
+    >>> found.kind, found.support_pos, found.support_neg, found.direction
+    ('quasi-separable', array([ True,  True, False]), array([ True,  True]), array([0., 1.]))
     """
 
     kind: str
@@ -124,32 +144,44 @@ class Separability:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Limit:
-    """The unique ``q'*`` that minimises the objective, COLT 2006, Theorem 3, in factored form.
+    """The limit of training: the unique ``q'*`` of COLT 2006, Theorem 3, in factored form.
 
     Attributes
     ----------
     kind : str
-        As in `separability`.
+        The kind of the data, as in `separability`.
     log_pos : ndarray, shape (I,)
-        ``log q'*_ik = log_pos_i + log_neg_k``; -inf on rows that carry no weight in the limit.
+        The positives' part of ``log q'*_ik = log_pos_i + log_neg_k``; -inf on rows without weight in the limit.
     log_neg : ndarray, shape (K,)
         The negatives' part.
     support_pos : ndarray of bool, shape (I,)
-        Rows that do carry weight.
+        The positives that keep weight in the limit.
     support_neg : ndarray of bool, shape (K,)
-        The negatives that do.
+        The negatives that keep weight in the limit.
     log_objective : float
-        log of the infimum of F_p, in nats, from above; -inf if the data are separable.
+        An upper bound of the log of the infimum of F_p, in nats; -inf if the data are separable.
     gap : float
-        How far above, at most.
+        The largest possible distance of `log_objective` from that infimum, in nats.
     lam : ndarray, shape (n,), or None
-        Coefficients that give ``q'*`` on its support, without signs those of least norm; None if the data are
-        separable.
+        Coefficients that give ``q'*`` on its support. Without signs they are the ones of least norm. None if the data
+        are separable.
     lam_unique : bool
-        Whether they are the only minimiser: the data overlap, and different coefficients give
-        different score differences. False where they do not, even if signs leave one minimiser.
+        Whether `lam` is the only minimiser: the data overlap, and different coefficients give different score
+        differences. False if different coefficients can give the same, even where signs leave one minimiser.
     direction : ndarray, shape (n,), or None
-        Where the data do not overlap, what has to go to infinity.
+        If the data do not overlap, the coefficients that go to infinity, as in `Separability.direction`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
+    >>> limit = pnorm.diagnostics.q_limit(pos, neg, None, 2)
+    >>> limit.kind, limit.support_pos, limit.dense().shape
+    ('quasi-separable', array([ True,  True, False]), (3, 2))
+    >>> lam, trace = pnorm.train(pos, neg, p=2)
+    >>> f_pos, f_neg = pnorm.score(pos, None, lam), pnorm.score(neg, None, lam)
+    >>> limit.distance(f_pos, f_neg) < 0.1
+    True
     """
 
     kind: str
@@ -172,17 +204,17 @@ class Limit:
         Returns
         -------
         ndarray, shape (I, K)
-            Zero for pairs off the support, and for pairs that are none because of groups.
+            Zero for pairs off the support, and for rows of different groups.
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
     def distance(self, f_pos: Any, f_neg: Any) -> float:
-        r"""Return how far the :math:`q'_{ik} = e^{-(f_i - \tilde f_k)}` of some scores is from the limit.
+        r"""Return the relative distance of the q' of given scores from the limit.
 
         .. math:: \frac{\sum_{ik} c_i \tilde c_k \, |q'_{ik} - q'^*_{ik}|}{\sum_{ik} c_i \tilde c_k \, q'^*_{ik}}
 
-        with case weights c, over the pairs of all groups. Pairs off the support count for what is left of them, so
-        this goes to zero in training even where coefficients go to infinity.
+        with :math:`q'_{ik} = e^{-(f_i - \tilde f_k)}` and case weights c, over the pairs of all groups. In training the
+        distance goes to zero, even if coefficients go to infinity: the :math:`q'_{ik}` of pairs off the support vanish.
 
         Parameters
         ----------
@@ -192,22 +224,22 @@ class Limit:
         Returns
         -------
         float
-            Zero or more; inf for separable data, where q'* is zero, and where the limit has no certificate. It can
-            be no smaller than the error of q'* itself, about the square root of `gap`. O((I + K) log(I + K)), by
-            sorting: no array over the pairs is formed.
+            Zero or more. It is inf for separable data, where q'* is zero, and if the limit has no certificate. Its
+            accuracy is limited by the error of q'* itself, about the square root of `gap`. The cost is
+            O((I + K) log(I + K)), by sorting; no array over the pairs is formed.
 
         Raises
         ------
         ValueError, TypeError
-            If a side is not a vector of finite numbers, one for each of its rows.
+            If a side is not a vector of finite numbers with one number per row.
 
         See Also
         --------
-        convergence : The Bregman distance after each round, from the trace alone.
+        convergence : The Bregman distance from the limit after each round, computed from the trace alone.
 
         Examples
         --------
-        Two runs along the infinite direction are far apart, and both near the limit:
+        Two vectors of coefficients along the direction to infinity are far apart, and both are near the limit:
 
         >>> import pnorm
         >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
@@ -243,20 +275,29 @@ def _support(found: Separability | Limit) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Convergence:
-    """The distance of a run from the infimum after each round.
+    """The distance of a training run from the infimum after each round.
 
     Attributes
     ----------
     gap : ndarray, shape (T + 1,)
-        log F_p less its infimum after each round, in nats.
+        log F_p minus its infimum after each round, in nats.
     rate : float
-        The factor by which the gap shrinks in one round, over the second half of the rounds in
-        which it is above rounding; nan if these are fewer than three.
+        The factor by which the gap shrinks in one round. It is measured over the second half of the rounds whose gap
+        is above rounding. nan if there are fewer than three such rounds.
     rounds : dict from float to int or None
-        The first round after which the gap is at most the accuracy; None if there is none.
+        For each accuracy, the first round after which the gap is at most the accuracy; None if there is no such round.
     bregman : ndarray, shape (T + 1,), or None
-        The Bregman distance ``B(q*, q_t)`` of COLT 2006, Appendix B, after each round, as a share of
-        ``B(0, q*) = F*/p``. None if the limit is not given by `q_limit`.
+        The Bregman distance ``B(q*, q_t)`` of COLT 2006, Appendix B, after each round, divided by
+        ``B(0, q*) = F*/p``. None unless the limit comes from `q_limit`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0.1], [0.7, 0.8], [0.2, 0.6]], [[0.8, 0.2], [0.1, 0.3], [0.4, 0.9]]
+    >>> lam, trace = pnorm.train(pos, neg, p=4, t_max=500)
+    >>> found = pnorm.diagnostics.convergence(trace, pnorm.minimize(pos, neg, None, 4)[1], [0.1, 1e-6])
+    >>> found.rounds, found.gap.shape == trace.log_objective.shape, 0 < found.rate < 1
+    ({0.1: 1, 1e-06: 11}, True, True)
     """
 
     gap: Vector
@@ -292,19 +333,18 @@ def certificate(
     neg_grade: Any = None,
     group_weight: str = "pairs",
 ) -> Certificate:
-    r"""Bound how far coefficients are from the infimum of the objective.
+    r"""Bound how far the objective at given coefficients is above its infimum.
 
-    For weights u on the positives and w on the negatives, each of sum one and with matching
-    moments :math:`\sum_i u_i h(x_i) = \sum_k w_k h(\tilde x_k)`,
+    The bound is weak duality. Take weights u on the positives and w on the negatives. Each sums to one, and their
+    moments match: :math:`\sum_i u_i h(x_i) = \sum_k w_k h(\tilde x_k)`. Then
 
     .. math:: \log F_p(\lambda) \ge -p \sum_i u_i \ln\frac{u_i}{c_i} - \sum_k w_k \ln\frac{w_k}{\tilde c_k}
               \qquad \text{for every } \lambda .
 
-    Such weights come from those at `lam` by one Newton step. The gap between the two sides is a sum of
-    relative entropies between the weights before and after, so that it keeps its digits however
-    small it is. With penalties the objective is
-    :math:`\log F_p + l1\, |\lambda|_1 + \frac{l2}{2} |\lambda|^2`, and with signs the infimum is that of coefficients
-    that have them (page "Optimality certificates").
+    One Newton step turns the weights at `lam` into such u and w. The gap is the difference of the two sides at `lam`.
+    It equals a sum of relative entropies between the weights before and after the step, so a small gap keeps its
+    digits. With penalties the objective is :math:`\log F_p + l1\, |\lambda|_1 + \frac{l2}{2} |\lambda|^2`. With signs
+    the infimum is taken over the coefficients that have them. See the page "Optimality certificates".
 
     Parameters
     ----------
@@ -328,35 +368,34 @@ def certificate(
     penalty : {"coefficients", "shapes"}
         With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts, as in `pnorm.minimize`.
     push : {"top", "bottom"}
-        Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
-        push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
+        The end of the list that is to be most accurate. As in `pnorm.train`. Functions without this argument take the
+        reverse push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
-        Grades: a pair has a positive of the higher grade. As in `pnorm.train`.
+        Grades: in each pair, the positive has the higher grade. As in `pnorm.train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
 
     Returns
     -------
     Certificate
-        With `gap` never below the true one, rounding included: what rounding may hide is added, and
-        where it could hide too much, or a corrected weight is negative, the gap is inf and `message`
-        says why. Outputs are taken for what they are to within rounding: a combination of weak
-        rankers that is the same on all rows to a few units in the last place of its largest term
-        counts as constant.
+        Its `gap` is never below the true gap: an allowance for rounding is added. The gap is inf if that allowance
+        would be too large, or if a corrected weight is negative. `message` then contains the reason. A combination of
+        weak rankers that is the same on all rows, to a few units in the last place of its largest term, counts as
+        constant.
 
     See Also
     --------
     pnorm.minimize : Find the minimiser.
-    report : The same in words, and more.
+    report : The gap, the kind of the data and advice, as text.
 
     Notes
     -----
-    Cost: one pass for the Hessian, O((I + K) n**2), and a few over the rows; with a penalty, that of one Newton step of
-    `pnorm.minimize`. Beyond 6000 weak rankers only a penalised objective has a certificate.
+    Cost: one pass for the Hessian, O((I + K) n**2), and a few passes over the rows. With a penalty, the cost is that of
+    one Newton step of `pnorm.minimize`. Beyond 6000 weak rankers only a penalised objective has a certificate.
 
     Examples
     --------
@@ -411,9 +450,9 @@ def _certificate_of_model(
     few: bool,
     **how: Any,
 ) -> Certificate:
-    """Return the certificate for coefficients as `minimize` has found them: within the signs of the weak rankers.
+    """Return the certificate for coefficients from `minimize`, within the signs of the weak rankers.
 
-    If it was asked for few columns, the others stay out of the score.
+    If `minimize` had a largest number of columns, the certificate is for the columns that it chose.
     """
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, **how)
     added = Penalty.of(len(H), l1, l2, H.signs, units_of(problem, H, penalty))
@@ -423,7 +462,7 @@ def _certificate_of_model(
 
 
 _MANY = 2**28
-"""Outputs of weak rankers, from which on they are too many to be formed one by one: some ten seconds."""
+"""Number of outputs of weak rankers from which on forming them one by one takes too long, about ten seconds."""
 
 
 def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate:
@@ -434,14 +473,14 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
     point = problem.point(lam, precise=not by_slopes)
     edges = problem.edges_at(point)
     if by_slopes:
-        # A step by the Hessian of 5,100 cuts and 2e6 rows takes more than ten minutes, as do scores in twice the
-        # working precision, and both gain little near the minimiser.
+        # With 5,100 cuts and 2e6 rows, a step by the Hessian takes more than ten minutes. Scores in twice the working
+        # precision do, too. Both gain little near the minimiser.
         gap, message, residual = penalised_gap(problem, point, edges, penalty)[0], "", float(np.abs(edges).max())
     elif l2 is None:
         bound = certified(problem, point, penalty, _FINE)
         gap, message, residual = bound.gap, bound.reason, bound.moment_residual
     elif problem.n_rankers > LARGEST_HESSIAN and l2 == 0.0:
-        message = f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed"
+        message = f"{problem.n_rankers} weak rankers make the Hessian too large; pass l2 > 0, which needs no Hessian"
         gap, residual = math.inf, math.nan
     else:
         curvature = curvature_at(problem, point.weights, l2, _FINE)
@@ -464,19 +503,21 @@ def separability(
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Separability:
-    r"""Tell whether the objective has a minimiser: do the hulls overlap, touch, or miss each other.
+    r"""Determine whether the objective has a minimiser: whether the convex hulls overlap, touch, or are disjoint.
 
-    The rows that may carry weight in some u, w of equal mass and matching moments form the support,
-    the same for every p. One linear program finds it,
+    The hulls are those of the outputs of the weak rankers on the positives and on the negatives. The support consists
+    of the rows that carry weight in some u, w of equal mass and matching moments. It is the same for every p. A linear
+    program finds it,
 
     .. math:: \max \sum t \quad\text{with}\quad H^\top u = \tilde H^\top w,\; 1^\top u = 1^\top w,\;
               u \ge t,\; w \ge t,\; 0 \le t \le 1,
 
-    and its dual the direction in which all other rows go to infinity. The direction is turned into
-    small whole numbers where it is near such and confirmed by an exact comparison of scores.
+    and its dual gives the direction in which the scores of all other rows go to infinity. The direction is rounded to
+    small whole numbers if it is close to such, and confirmed by an exact comparison of scores.
 
-    With signs the question is whether coefficients that have them reach a minimum. A moment is then at most zero where
-    the coefficient is at least zero, :math:`(H^\top u - \tilde H^\top w)_j \le 0`, and the other way round.
+    With signs, only coefficients that have these signs are considered. For a coefficient that must not be below zero
+    the moments need only satisfy :math:`(H^\top u - \tilde H^\top w)_j \le 0`; for one that must not be above zero, the
+    reverse.
 
     Parameters
     ----------
@@ -501,16 +542,17 @@ def separability(
 
     Notes
     -----
-    Solved by HiGHS through SciPy, on columns scaled to one range. Its resolution is about 1e-9 of that range. Of more
-    than a thousand rows, and up to 2000 weak rankers, it is asked about some hundreds, and about more as long as its
-    direction is wrong for other rows: 100,000 rows by 50 columns take about a second where the hulls overlap.
+    HiGHS solves the program through SciPy, on columns scaled to one range. Its resolution is about 1e-9 of that range.
+    With more than a thousand rows, and up to 2000 weak rankers, the program starts from some hundreds of rows. Rows
+    are added as long as the direction is wrong for them. 100,000 rows by 50 columns take about a second if the hulls
+    overlap.
 
-    Columns of `pnorm.rankers.normalized` are decided as they are before they are scaled, and the direction is
-    scaled afterwards: scores along it tie but for rounding.
+    Columns of `pnorm.rankers.normalized` are decided before they are scaled, and the direction is scaled afterwards.
+    Scores along it then tie except for rounding.
 
     Examples
     --------
-    One good thing has a 1 in the second column, and no bad thing does:
+    One positive has a 1 in the second column, and no negative has:
 
     >>> import pnorm
     >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
@@ -518,7 +560,7 @@ def separability(
     >>> s.kind, s.support_pos, s.direction
     ('quasi-separable', array([ True,  True, False]), array([0., 1.]))
 
-    Where that column must not raise a score, there is a minimiser:
+    If that column must not raise a score, there is a minimiser:
 
     >>> pnorm.diagnostics.separability(pos, neg, signs=[0, -1]).kind
     'overlapping'
@@ -545,13 +587,13 @@ def q_limit(
     neg_group: Any = None,
     group_weight: str = "pairs",
 ) -> Limit:
-    r"""Find the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
+    r"""Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
 
     .. math:: q'^*  = \operatorname{argmin} \sum_k \Bigl(\sum_i q'_{ik}\Bigr)^p \quad\text{over the closure of}\quad
               \bigl\{ q' : q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}, \; f = \sum_j \lambda_j h_j \bigr\} .
 
-    It is unique even where the coefficients are not, and exists even where they go to infinity. Where weak
-    rankers have signs (`Rankers.signs`, from ``monotone``), coefficients are those that have them.
+    The limit is unique even if the coefficients are not. It exists even if coefficients go to infinity. If weak
+    rankers have signs (`Rankers.signs`, from ``monotone``), only coefficients with these signs are considered.
 
     Parameters
     ----------
@@ -573,7 +615,7 @@ def q_limit(
     Returns
     -------
     Limit
-        In factored form, with its support, the infimum, and a certificate.
+        The limit in factored form, its support, the infimum, and the gap of the certificate.
 
     Examples
     --------
@@ -594,7 +636,7 @@ def q_limit(
 
 
 def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
-    lam, trace, found = solve(problem, within, tol=0.0, progress=progress)  # q' errs by the square root of the gap
+    lam, trace, found = solve(problem, within, tol=0.0, progress=progress)  # q' is accurate to the root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
     if found is not None:
@@ -652,7 +694,7 @@ def q_prime(
     Returns
     -------
     ndarray, shape (I, K)
-        Zero for pairs that are none, because of groups or of a weight of zero; inf beyond the largest double.
+        Zero for rows of different groups and for rows of weight zero; inf beyond the largest double.
 
     Examples
     --------
@@ -706,7 +748,7 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
     total = 0.0
     for log_a, log_limit_a, log_b, log_limit_b in groups:
         with np.errstate(over="ignore"):  # scores may be 1e308
-            # a_i b_k is below A_i B_k where a_i / A_i is below B_k / b_k: the first so many positives, in this order.
+            # a_i b_k < A_i B_k if and only if a_i / A_i < B_k / b_k. In this order such positives come first.
             rise = log_a - log_limit_a
             order = np.argsort(rise)
             below = np.searchsorted(rise[order], log_limit_b - log_b, side="right")
@@ -732,11 +774,11 @@ def same_limit(
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> float:
-    r"""Tell how far apart two coefficient vectors are where it matters.
+    r"""Return the largest change of a score difference between two coefficient vectors.
 
-    .. math:: \max_{ik} \, \lvert \log q'_{ik}(\lambda_1) - \log q'_{ik}(\lambda_2) \rvert,
+    .. math:: \max_{ik} \, \lvert \log q'_{ik}(\lambda_1) - \log q'_{ik}(\lambda_2) \rvert
 
-    the largest change of a score difference: zero if and only if the two give the same q'.
+    It is zero if and only if both vectors give the same :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
 
     Parameters
     ----------
@@ -747,9 +789,9 @@ def same_limit(
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `pnorm.train`.
     lam1 : array_like, shape (n,)
-        Coefficients.
+        The first coefficients, one per weak ranker.
     lam2 : array_like, shape (n,)
-        Other coefficients.
+        The second coefficients, one per weak ranker.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -758,11 +800,11 @@ def same_limit(
     Returns
     -------
     float
-        Zero or more, in O((I + K) n): no array over the pairs is formed.
+        Zero or more. The cost is O((I + K) n); no array over the pairs is formed.
 
     Examples
     --------
-    The second column is one less the first, so only the difference of the two coefficients counts:
+    The second column is 1 minus the first, so scores depend only on the difference of the two coefficients:
 
     >>> import pnorm
     >>> pos, neg = [[1, 0], [0, 1]], [[0, 1]]
@@ -778,36 +820,36 @@ def same_limit(
 def convergence(
     trace: Trace, limit: Limit | Certificate | Trace | float, accuracies: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-6)
 ) -> Convergence:
-    r"""Follow how a run approached the infimum.
+    r"""Return the distance of a training run from the infimum after each round.
 
-    With :math:`F^*` for the infimum of :math:`F_p` and :math:`B_\phi` for `bregman_distance`,
+    The gap after round t is :math:`\log F_p(\lambda_t) - \log F^*`, with :math:`F^*` for the infimum of :math:`F_p`.
+    With :math:`B_\phi` for `bregman_distance`,
 
     .. math:: B_\phi(q^*, q_t) = \frac{F_p(\lambda_t) - F^*}{p}, \qquad
               \frac{B_\phi(q^*, q_t)}{B_\phi(0, q^*)} = e^{\log F_p(\lambda_t) - \log F^*} - 1,
 
-    so that the distance from a limit over all pairs follows from the trace alone, even where coefficients go to
-    infinity.
+    The Bregman distance over all pairs therefore follows from the trace alone, even if coefficients go to infinity.
 
     Parameters
     ----------
     trace : Trace
         A run of `pnorm.train` or `pnorm.minimize`.
     limit : Limit, Certificate, Trace, or float
-        Where to take the infimum from: `q_limit`, a run of `minimize`, or the lower bound of a
-        certificate, all of the same problem and p; or the number itself.
+        The source of the infimum: the result of `q_limit`, the trace of `minimize`, the lower bound of a certificate,
+        or the number itself. It must come from the same problem and p.
     accuracies : sequence of float
-        Gaps in nats whose first rounds are asked for.
+        Gaps in nats. For each, the first round with at most this gap is returned.
 
     Returns
     -------
     Convergence
-        The gap after each round, the rate, and the rounds to reach the accuracies; with `q_limit`, the Bregman
+        The gap after each round, the rate, and the rounds that reach the accuracies. With `q_limit` also the Bregman
         distance from the limit.
 
     Raises
     ------
     ValueError, TypeError
-        If the limit is that of separable data or has no certificate, or the run goes below it.
+        If the limit comes from separable data or has no certificate, or if the run goes below it.
 
     Examples
     --------
@@ -822,13 +864,18 @@ def convergence(
     array([0.2097, 0.0587, 0.015 ])
     """
     if not isinstance(trace, Trace):
-        raise TypeError(f"trace must be the second value that train or minimize returns; got {type(trace).__name__}")
+        raise TypeError(
+            f"trace must be the trace that train or minimize returns, the second value; got {type(trace).__name__}"
+        )
     infimum = _infimum(limit)
     known = limit.gap if isinstance(limit, (Limit, Trace)) else 0.0
     wanted = _checks.numbers_of(accuracies, "accuracies")
     gap = trace.objective - infimum
     if gap[-1] < -(known + 1e-9 * (1.0 + abs(infimum))):
-        raise ValueError(f"the run ends {-gap[-1]:.3g} below limit, which so is not the infimum of its problem and p")
+        raise ValueError(
+            f"the run ends {-gap[-1]:.3g} below limit, so limit is not its infimum. Pass a limit of the same problem "
+            "and p"
+        )
     visible = np.flatnonzero(gap > 1e-12 * (1.0 + abs(infimum)))
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
@@ -841,15 +888,15 @@ def convergence(
 
 
 def _infimum(limit: Any) -> float:
-    """Return the infimum that a limit stands for."""
+    """Return the infimum given by a limit in any of its forms."""
     if not isinstance(limit, (Limit, Certificate, Trace)):
         return _checks.real(limit, "limit")
     if isinstance(limit, Limit) and limit.kind == "separable":
-        raise ValueError("limit is that of separable data: log F_p falls without bound, and there is no gap to follow")
+        raise ValueError("limit comes from separable data: log F_p falls without bound, so there is no gap")
     if not math.isfinite(limit.gap):
         raise ValueError(
-            "limit has no certificate, so its value may be far from the infimum (or there is none); "
-            "pass what minimize or q_limit returns for overlapping or quasi-separable data"
+            "limit has no certificate, so its value may be far from the infimum, or there is no infimum. "
+            "Pass the result of minimize or q_limit for overlapping or quasi-separable data"
         )
     if isinstance(limit, Certificate):
         return limit.lower_bound
@@ -874,7 +921,7 @@ def report(
     group_weight: str = "pairs",
     progress: bool = False,
 ) -> str:
-    """Say in words whether coefficients are the minimiser, and what to do if not.
+    """Return a text that states whether coefficients are the minimiser, and what to do if not.
 
     Parameters
     ----------
@@ -889,7 +936,7 @@ def report(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l1 : float
-        Weight of the penalty ``l1 |lam|_1``, zero or more. Penalties and signs are those that `lam` was trained with.
+        Weight of the penalty ``l1 |lam|_1``, zero or more. Pass the penalties and signs that `lam` was trained with.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
     signs : array_like, shape (n,), optional
@@ -909,19 +956,19 @@ def report(
     Returns
     -------
     str
-        One page: the kind of the data and their supports, the gap of `lam`, whether the
-        minimiser is unique and why, and advice.
+        About ten lines: the gap of `lam`, the kind of the data and its support, the infimum, whether the minimiser is
+        unique and why, and advice.
 
     Raises
     ------
     ImportError
-        If `progress` is asked for and tqdm is missing.
+        If `progress` is true and tqdm is missing.
 
     See Also
     --------
-    certificate : The bound by itself.
-    separability : The kind by itself.
-    q_limit : What `lam` is compared with.
+    certificate : The bound alone.
+    separability : The kind alone.
+    q_limit : The limit that `lam` is compared with.
 
     Examples
     --------
@@ -931,14 +978,14 @@ def report(
     >>> print(pnorm.diagnostics.report(pos, neg, None, 4, lam))
     problem       p = 4, 3 positives, 3 negatives, 2 weak rankers
     coefficients  log F_p = 5.303148728, at most 0.00047 above its infimum; largest edge 0.0091
-    kind          overlapping: the hulls of the two sides overlap, and a minimiser exists
+    kind          overlapping: the convex hulls of the two sides overlap, so a minimiser exists
     support       3 of 3 positives and 3 of 3 negatives keep weight in the limit of training
     infimum       5.302679073, to 1e-12
-    distance      log F_p is 0.00047 above its infimum, score differences are within 0.024 of the
-                  minimiser's
-    uniqueness    q' is unique, and so is lam: the scores determine every coefficient
-    advice        pnorm.minimize gives the minimiser; stopping early on purpose is a way to
-                  regularise
+    distance      log F_p is 0.00047 above its infimum; score differences are within 0.024 of those
+                  of the minimiser
+    uniqueness    the minimiser is unique: its scores determine every coefficient (lam)
+    advice        call pnorm.minimize for the minimiser, or keep these coefficients if you stopped
+                  early to regularise
     """
     of_rows = pos_weight, neg_weight, pos_group, neg_group
     problem, lam, added = _penalised(lam, pos, neg, H, p, l1, l2, signs, penalty, *of_rows, group_weight=group_weight)
@@ -972,22 +1019,24 @@ def _about_penalised(
     best, trace, _ = solve(problem, added, progress=progress)
     if trace.status == "separable":
         return {
-            "kind": "separable: some combination puts every positive above every negative",
-            "infimum": "none: l1 is too small, and along this combination log F_p falls faster than the penalty rises",
+            "kind": "separable: some combination of the weak rankers puts every positive above every negative",
+            "infimum": "none: l1 is too small; along this combination log F_p falls faster than the penalty rises",
             "distance": _right_or_not(problem, lam),
-            "advice": "use l2 > 0, or a larger l1",
+            "advice": "pass l2 > 0, or a larger l1",
         }
     if added.is_bounded:
-        unique = "whatever the data, a penalty with l2 makes the minimiser exist and be unique"
+        unique = "with a penalty l2 > 0 the minimiser always exists and is unique"
     else:
-        unique = "score differences are unique, unless some combination of the weak rankers is the label itself; "
-        unique += "so is lam, unless weak rankers depend on each other"
+        unique = "score differences are unique, unless some combination of the weak rankers equals the label; "
+        unique += "so are the coefficients (lam), unless weak rankers are linearly dependent"
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
         "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",
-        "distance": f"score differences are within {_apart(problem, lam - best):.2g} of the minimiser's",
+        "distance": f"score differences are within {_apart(problem, lam - best):.2g} of those of the minimiser",
         "uniqueness": unique,
-        "advice": f"{'none needed: this is' if done else 'pnorm.minimize with the same penalty gives'} the minimiser",
+        "advice": "none needed: this is the minimiser"
+        if done
+        else "call pnorm.minimize with the same penalty for the minimiser",
     }
 
 
@@ -1006,22 +1055,26 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, within: Penalt
     if limit.kind == "quasi-separable":
         f = problem.scores(lam)
         apart = limit.distance(problem.spread(f.pos, 0, 0.0), problem.spread(f.neg, 1, 0.0))
-        lines["distance"] += f", q' within {max(apart, math.sqrt(_FINE)):.2g} of its limit (relative, over all pairs)"
+        apart = max(apart, math.sqrt(_FINE))
+        lines["distance"] += f"; q' = exp(-score difference) is within {apart:.2g} of its limit (relative, all pairs)"
     if limit.kind == "overlapping" and limit.lam is not None:
         apart = _apart(problem, lam - limit.lam)
-        lines["distance"] += f", score differences are within {apart:.2g} of the minimiser's"
+        lines["distance"] += f"; score differences are within {apart:.2g} of those of the minimiser"
         if here.gap > max(_CLOSE, 2.0 * limit.gap):
-            advice = "pnorm.minimize gives the minimiser; stopping early on purpose is a way to regularise"
+            advice = "call pnorm.minimize for the minimiser, or keep these coefficients if you stopped early to "
+            advice += "regularise"
     if limit.kind == "separable":
         lines["distance"] = _right_or_not(problem, lam)
     if limit.lam_unique:
-        lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
+        lines["uniqueness"] = "the minimiser is unique: its scores determine every coefficient (lam)"
     elif limit.kind != "separable":
-        why = ["part of it goes to infinity"] if limit.kind == "quasi-separable" else []
+        why = ["some of them go to infinity"] if limit.kind == "quasi-separable" else []
         if missing := null_space(problem).size:
             why.append(f"no score difference depends on {_count(missing, 'combination')} of the weak rankers")
-        is_not = "may not be" if any_signs and limit.kind != "quasi-separable" else "is not"
-        lines["uniqueness"] = f"q' is unique, lam {is_not}: " + ", and ".join(why or ["its kind is undecided"])
+        unique = "score differences are unique" if limit.kind == "overlapping" else "the limit of q' is unique"
+        are_not = "may not be" if any_signs and limit.kind != "quasi-separable" else "are not"
+        because = ", and ".join(why or ["the kind of the data is undecided"])
+        lines["uniqueness"] = f"{unique}, the coefficients (lam) {are_not}: {because}"
     return lines | {"advice": advice}
 
 
@@ -1035,34 +1088,35 @@ def _count(n: int, what: str) -> str:
 
 
 _CLOSE = 1e-6
-"""A gap in nats below which no difference is visible in a list."""
+"""A gap in nats below which `report` calls coefficients the minimiser."""
 
 _FINE = 1e-12
 """Smallest gap that a report prints: the digits of smaller ones differ between machines."""
 
 _KINDS = {
     "overlapping": (
-        "the hulls of the two sides overlap, and ",
+        "the convex hulls of the two sides overlap, so ",
         "a minimiser exists",
         "none needed: this is the minimiser",
     ),
     "quasi-separable": (
-        "the hulls touch, and ",
-        "some coefficients go to infinity",
-        "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
+        "the convex hulls of the two sides touch, so ",
+        "some coefficients (lam) go to infinity",
+        "pass l2 > 0 for a finite minimiser, or stop early, or score with lam + s * trace.direction from "
+        "pnorm.minimize, where s is large",
     ),
     "separable": (
         "",
-        "some combination puts every positive above every negative; inf F_p is 0",
-        "pnorm.minimize gives coefficients that do; to choose among them use l2 > 0, stop early, or ask new rows",
+        "some combination of the weak rankers puts every positive above every negative, and the infimum of F_p is 0",
+        "call pnorm.minimize for such coefficients; to choose among them pass l2 > 0, stop early, or use held-out rows",
     ),
     "undecided": (
         "",
-        "the linear program and an exact comparison of scores do not agree",
-        "use l2 > 0, or look for columns that are nearly but not quite dependent",
+        "the linear program and an exact comparison of scores disagree",
+        "pass l2 > 0, or look for columns that are nearly linearly dependent",
     ),
 }
-"""What the hulls do, which is no matter where coefficients have signs; what follows; and advice."""
+"""For each kind: the position of the hulls (left out if coefficients have signs), the consequence, and advice."""
 
 
 def _apart(problem: Problem, difference: Vector) -> float:

@@ -1,7 +1,7 @@
 """The Bregman geometry behind COLT 2006, Theorem 3: the distance that training shortens.
 
-Arrays over pairs have shape (I, K): rows are positives, columns negatives. S_k is the sum of column
-k. All of it is over the pairs themselves, for problems small enough to write them down.
+Arrays over pairs have shape (I, K): rows are positives, columns negatives. S_k is the sum of column k. The functions
+form these arrays, so they are for small problems.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pnorm._checks import Array
 
 
 def phi(q: Any, p: float) -> float:
-    r"""The function whose Bregman distance training shortens.
+    r"""Compute phi, the convex function whose Bregman distance training shortens.
 
     .. math:: \phi(q) = \sum_{ik} q_{ik} \ln \frac{q_{ik}}{p^{1/p}
               \bigl(\sum_{i'} q_{i'k}\bigr)^{(p-1)/p}}, \qquad 0 \ln 0 = 0.
 
-    At p = 1 it is the negative entropy.
+    At p = 1, phi is the negative entropy.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def phi(q: Any, p: float) -> float:
     Returns
     -------
     float
-        The value.
+        The value of phi, in O(I K).
 
     Raises
     ------
@@ -58,34 +58,34 @@ def phi(q: Any, p: float) -> float:
 
 
 def bregman_distance(a: Any, b: Any, p: float) -> float:
-    r"""The Bregman distance of `phi` from b to a.
+    r"""Compute the Bregman distance of `phi` from b to a.
 
     .. math:: B_\phi(a, b) = \phi(a) - \phi(b) - \langle \nabla\phi(b), a - b \rangle
               = \sum_k \Bigl[ \sum_i a_{ik} \ln \frac{a_{ik} S^b_k}{b_{ik} S^a_k}
               + \frac1p \Bigl( S^a_k \ln \frac{S^a_k}{S^b_k} - S^a_k + S^b_k \Bigr) \Bigr],
 
-    computed by the second form, whose terms are all nonnegative, so that small distances keep their
-    digits. :math:`B_\phi(0, q) = F_p(\lambda) / p` for
-    :math:`q_{ik} = q'_{ik} (\sum_{i'} q'_{i'k})^{p-1}`, :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
+    The second form is computed. Its terms are all nonnegative, so small distances keep their digits.
+    :math:`B_\phi(0, q) = F_p(\lambda) / p` for :math:`q_{ik} = q'_{ik} (\sum_{i'} q'_{i'k})^{p-1}`,
+    :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
 
     Parameters
     ----------
     a : array_like, shape (I, K)
         One number per pair, zero or more.
     b : array_like, shape (I, K)
-        The same.
+        One number per pair, zero or more.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
     float
-        Zero or more, and zero for a = b only; inf where b is zero and a is not.
+        Zero or more; zero only if a = b. It is inf if some pair has b = 0 and a > 0.
 
     Raises
     ------
     ValueError, TypeError
-        If `a` and `b` are not matrices of one shape, of finite numbers, zero or more.
+        If `a` and `b` are not matrices of finite numbers, zero or more, with the same shape.
 
     References
     ----------
@@ -102,16 +102,16 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
     p = _checks.power(p)
     a, b = _checks.pairs(a, "a"), _checks.pairs(b, "b")
     if a.shape != b.shape:
-        raise ValueError(f"a and b must have one shape; got {a.shape} and {b.shape}")
+        raise ValueError(f"a and b must have the same shape; got {a.shape} and {b.shape}")
     sum_a, sum_b = a.sum(axis=0), b.sum(axis=0)
-    # The columns of b at the sums of a; by square roots, as the ratio of two sums may overflow.
+    # The columns of b scaled to the sums of a. The ratio of two sums may overflow, so its square root is applied twice.
     root = np.sqrt(sum_a) / np.sqrt(np.maximum(sum_b, np.finfo(float).tiny))
     level = b * root * root
     return float(kl_div(a, level).sum() + kl_div(sum_a, sum_b).sum() / p)
 
 
 def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
-    r"""Return the point at which the gradient of `phi` is its gradient at q, plus v.
+    r"""Compute the point at which the gradient of `phi` equals its gradient at q plus v.
 
     .. math:: \mathcal{L}_\phi(q, v)_{ik} = e^{v_{ik}} q_{ik} \Bigl( \frac{\sum_{i'} e^{v_{i'k}} q_{i'k}}
               {\sum_{i'} q_{i'k}} \Bigr)^{p-1}, \qquad
@@ -125,19 +125,19 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
     q : array_like, shape (I, K)
         One number per pair, zero or more.
     v : array_like, shape (I, K)
-        What is to be added to the gradient; any finite numbers.
+        The change of the gradient; any finite numbers.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
     ndarray, shape (I, K)
-        The projection, computed in logarithms; inf where it is above the largest double.
+        The projection, computed in logarithms; inf if it is above the largest double.
 
     Raises
     ------
     ValueError, TypeError
-        If `q` and `v` are not matrices of one shape, of finite numbers, those of `q` zero or more.
+        If `q` and `v` are not matrices of finite numbers with the same shape, or if `q` has a negative number.
 
     References
     ----------
@@ -157,7 +157,7 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
     q = _checks.pairs(q, "q")
     v = np.asarray(_checks.matrix(v, "v"), dtype=np.float64)
     if q.shape != v.shape:
-        raise ValueError(f"q and v must have one shape; got {q.shape} and {v.shape}")
+        raise ValueError(f"q and v must have the same shape; got {q.shape} and {v.shape}")
     with np.errstate(divide="ignore"):
         log_q = np.log(q)
     empty = ~(q > 0.0).any(axis=0)
@@ -171,13 +171,13 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
 
 
 def primal_objective(P: Any, p: float) -> float:
-    r"""The primal objective of COLT 2006: the distance from the start of training.
+    r"""Compute the primal objective of COLT 2006, the Bregman distance from the start of training.
 
     .. math:: B_\phi(P, q_0) = \sum_{ik} P_{ik} \ln \frac{P_{ik}}{p^{1/p} (\sum_{i'} P_{i'k})^{(p-1)/p}}
               - \frac{1 - \ln p}{p} \sum_{ik} P_{ik} + \frac{I^p K}{p}, \qquad q_0 = I^{p-1}.
 
-    Over all P with :math:`P^\top M = 0` it is least at the same q* at which training ends. At p = 1 it
-    is the unnormalised relative entropy to the constant 1.
+    Its minimiser over all P with :math:`P^\top M = 0` is q*, the limit of training. At p = 1 it is the unnormalised
+    relative entropy to the constant 1.
 
     Parameters
     ----------
@@ -211,5 +211,5 @@ def primal_objective(P: Any, p: float) -> float:
     p, P = _checks.power(p), _checks.pairs(P, "P")
     log_start = (p - 1.0) * np.log(P.shape[0])
     if log_start > 600.0:
-        raise ValueError(f"I ** (p - 1) = {P.shape[0]} ** {p - 1:g} is more than a float can hold")
+        raise ValueError(f"I ** (p - 1) = {P.shape[0]} ** {p - 1:g} overflows; pass a smaller p or fewer rows")
     return bregman_distance(P, np.full(P.shape, np.exp(log_start)), p)

@@ -1,17 +1,19 @@
 r"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the mean loss over all pairs.
 
-A kernel K makes functions :math:`f = \sum_r a_r K(x_r, \cdot)` of the training rows, with the inner product
-:math:`\langle K_x, K_{x'} \rangle = K(x, x')`: no linear function of the columns has to put good above bad. Chen,
-He and Pan [1]_ lower
+With a kernel K the scoring function is :math:`f = \sum_r a_r K(x_r, \cdot)`, a sum over the training rows. The inner
+product of the space is :math:`\langle K_x, K_{x'} \rangle = K(x, x')`. Use it if no linear function of the columns
+ranks the rows well. Chen, He and Pan [1]_ lower
 
 .. math:: E_S(f) + \frac\lambda2 \|f\|_K^2, \qquad
           E_S(f) = \frac1{mn} \sum_{i=1}^m \sum_{j=1}^n \phi\bigl(f(x_i^+) - f(x_j^-)\bigr),
 
-by steps against its gradient, and prove how fast that approaches the best function. `train` takes these steps, each
-at the cost of one sum over pairs, which needs a sort and no pairs, and one product with the Gram matrix; `minimize`
-goes to the minimum by Newton's method; `schedule` says which steps the theorem is about. `pnorm.bounds` computes what
-is proved of them. `train` and `minimize` take a power p, as in the P-Norm Push: the mean over the negatives is then a
-power mean.
+by gradient descent, and prove how fast it approaches the best function.
+
+- `train` takes these steps. Each costs one sum over pairs, computed with a sort, and one product with the Gram matrix.
+- `minimize` computes the minimiser by Newton's method.
+- `schedule` returns the steps to which the theorem applies. `pnorm.bounds` computes the bounds of the paper.
+
+`train` and `minimize` take a power p, as in the P-Norm Push: the mean over the negatives is then a power mean.
 
 References
 ----------
@@ -50,25 +52,25 @@ __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedul
 _EPS = float(np.finfo(float).eps)
 
 _FEW = 32
-"""Coordinates up to which eigenvalues are those of a matrix that is formed."""
+"""Number of coordinates up to which eigenvalues are computed from the matrix itself."""
 
 _MARGIN = 1.01
-"""Safety factor for an eigenvalue that was found by iteration."""
+"""Safety factor for an eigenvalue computed by iteration."""
 
 _FIRST = 64.0
-"""The first step that is tried with a price, in steps of the lemma."""
+"""The first step that is tried with a price, in units of the largest step of the lemma."""
 
 _IDLE = 3
 """Newton steps without progress after which the run has stalled."""
 
 _NEWTON = 32.0
-"""Bytes per pair of rows that Newton's method needs at most; measured."""
+"""Largest number of bytes per pair of rows that Newton's method needs; measured."""
 
 _PUSH = 24.0
-"""Further ones with a price."""
+"""Further bytes per pair of rows with a price."""
 
 _REFRESH = 64
-"""Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
+"""Number of steps after which scores are recomputed from the coefficients, so that rounding does not accumulate."""
 
 _MEMORY = 2**31
 """Default limit on the bytes of a Gram matrix; 23,000 rows reach it."""
@@ -116,52 +118,52 @@ def train(
               \phi'_-\bigl(f_t(x_i^+) - f_t(x_j^-)\bigr) (K_{x_i^+} - K_{x_j^-}), \qquad f_1 = 0,
 
     with steps :math:`\eta_t = \eta\, t^{-\theta}` and the left derivative of the loss. These steps lower
-    :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, not the :math:`E_S(f) + \lambda \|f\|_K^2` that the paper prints as (1.3):
-    for the minimiser of that, double `lam`.
+    :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`. The paper prints :math:`E_S(f) + \lambda \|f\|_K^2` as (1.3); double `lam`
+    to minimise that.
 
     Parameters
     ----------
     pos, neg : array_like, shape (m, d) and (n, d), or sequences of things for a kernel of things
-        The positive and the negative rows: dense, sparse, or data frames. Columns should be of one scale, around zero:
-        ``(X - X.mean(axis=0)) / X.std(axis=0)``. With ``kernel="precomputed"``, the rows of
-        the Gram matrix, (m, m + n) and (n, m + n), positives first.
+        The positive and the negative rows: dense, sparse, or data frames. Scale the columns before, for instance
+        ``(X - X.mean(axis=0)) / X.std(axis=0)``. With ``kernel="precomputed"``, pass the rows of the Gram matrix,
+        (m, m + n) and (n, m + n), positives first.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, callable, or ndarray
         :math:`e^{-\gamma |x - x'|_2^2}`, :math:`e^{-\gamma |x - x'|_1}`, :math:`(\gamma \langle x, x' \rangle + c)^q`,
-        :math:`\langle x, x' \rangle`; a function of two blocks of rows that returns K for all pairs, shape (len(A),
-        len(B)), is symmetric and positive semidefinite, and may be called from several threads; or the Gram matrix
-        itself, (m + n, m + n), positives first, when `pos` and `neg` are only counted.
+        :math:`\langle x, x' \rangle`. Or a function of two blocks of rows that returns K for all pairs, shape (len(A),
+        len(B)). It must be symmetric and positive semidefinite, and it may be called from several threads. Or the Gram
+        matrix itself, (m + n, m + n), positives first; only the numbers of rows of `pos` and `neg` are then used.
     loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
         phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger one pushes
-        harder at the top. See the notes.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger p gives more
+        weight to the negatives near the top. See the notes.
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. ``Power(p)``, the default, or
         ``Exponential(scale)``, with p left at 1.
     lam : float
-        :math:`\lambda`, from 1e-140 to 1e140. The fewer steps, the less it matters.
+        :math:`\lambda`, from 1e-140 to 1e140. It has less effect if there are few steps.
     eta : float, optional
-        :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, and
-        with p > 1 or a `price` one that is searched for in every step; see the notes.
+        :math:`\eta`, the first step. The default is the largest step that is known to keep f in the ball of Lemma 3.4.
+        With p > 1 or a `price`, the default is a search in every step; see the notes.
     theta : float
-        How fast steps shrink, 0 to 1. For a loss without corners they need not; for the hinge they must, in the end,
-        for f to settle, but with many pairs that is late.
+        Exponent by which steps shrink, from 0 to 1. Keep 0 for a loss without corners. With the hinge, f converges only
+        if steps shrink, but with many pairs this matters late.
     t_max : int
-        Largest number of steps: :math:`f_t` of the paper is that after t - 1 of them.
+        Largest number of steps. :math:`f_t` of the paper is the function after t - 1 steps.
     landmarks : int, or rows, optional
-        Look among functions of so many training rows only, which are drawn in proportion to what those before left out
-        of the kernel, or among functions of the rows given: for more than some 20,000 rows. The result says how much of
-        the kernel is out of reach.
+        Restrict f to functions of a few rows, the landmarks, for more than about 20,000 rows. With a number, that many
+        training rows are drawn, each in proportion to the part of the kernel that the ones before leave out. Or pass
+        the rows. The result contains the share of the kernel that is left out.
     average : bool
-        Return a mean of the :math:`f_t` with weights t instead of the last one, after all steps, whatever `tol`; the
-        trace is that of the :math:`f_t`, but for its `gap`.
+        Whether to return the mean of the :math:`f_t` with weights t instead of the last one. All steps are then taken,
+        for any `tol`. The trace describes the :math:`f_t`, except for its `gap`.
     tol : float
         Stop as stationary when the gradient's norm is at most this times kappa.
     pos_weight, neg_weight, pos_group, neg_group : optional
-        Case weights and query groups, as in `pnorm.train`: the mean is weighted, and over the pairs of a group only.
+        Case weights and query groups, as in `pnorm.train`. The mean is weighted, and over pairs within groups only.
     memory_limit : float
-        Bytes for the Gram matrix, half of which is kept, or for its landmarks. Blocks that do not fit are computed
-        anew in each step, and a warning says so.
+        Largest number of bytes for the Gram matrix, one half of which is stored, or for the landmarks. Blocks that do
+        not fit are computed again in each step, with a warning.
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They draw landmarks.
     callback : callable, optional
@@ -169,30 +171,31 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. The result is
-        the same for any number.
+        Number of threads; by default, one for each core that this process may use. The result is the same for any
+        number.
     **kernel_params : object
-        ``gamma`` (by default 1 / (d Var), Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd)),
-        ``degree`` (q, 3) and ``coef0`` (c, 1); for a callable, what it takes.
+        Parameters of the kernel: ``gamma``, ``degree`` (q, by default 3) and ``coef0`` (c, by default 1). The default
+        of gamma is 1 / (d Var), with Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd). For a
+        callable, its keyword arguments.
 
     Returns
     -------
     model : Model
         The function: its coefficients, and `score`.
     trace : Descent
-        What happened in each step, and bounds on how far the minimum is.
+        The record of each step, and bounds on the distance from the minimum.
 
     Raises
     ------
     ValueError, TypeError
-        If the kernel is none on a sample of the rows.
+        If the kernel is not symmetric and positive semidefinite on a sample of the rows.
     OverflowError
-        If steps are so large that they diverge. Where the objective is higher in the end than at the start, a
-        `RuntimeWarning` says so.
+        If steps are so large that they diverge. If the objective is higher at the end than at the start, there is a
+        `RuntimeWarning`.
     BaseException
-        What the callback raises, or Ctrl-C, with the trace so far, its `model` included, as its attribute `trace`.
+        An exception from the callback, or Ctrl-C. Its attribute `trace` is the trace so far, with its `model`.
     ImportError
-        If `progress` is asked for and tqdm is missing.
+        If `progress` is true and tqdm is missing.
 
     See Also
     --------
@@ -202,32 +205,33 @@ def train(
     Notes
     -----
     A step costs one sum over pairs, O(N log N) for N rows (for a `Loss` of your own, all pairs), and one product with
-    the Gram matrix, of which one half is kept and read once, O(N^2); with m landmarks O(N m). Memory is 4 N^2 bytes, or
-    8 N m, and while landmarks are found up to 15 N m.
+    the Gram matrix, O(N^2). One half of the matrix is stored and read once. With m landmarks the product is O(N m).
+    Memory is 4 N^2 bytes, or 8 N m with landmarks, and up to 15 N m while landmarks are found.
 
-    Lemma 3.4 asks for steps of at most :math:`1/(4 \kappa^2 M + \lambda)` (`pnorm.bounds.step_condition`), and its
-    proof uses of :math:`4 \kappa^2` only that no eigenvalue of the operator
-    :math:`f \mapsto \frac{1}{mn} \sum_{i,j} (f(x_i^+) - f(x_j^-)) (K_{x_i^+} - K_{x_j^-})` is larger. On the rows at
-    hand the largest one is often 20 times smaller, and the default step is larger by as much. Finding it costs as much
-    as a dozen or two of steps; with an `eta` below the lemma's own it is not looked for.
+    Lemma 3.4 requires steps of at most :math:`1/(4 \kappa^2 M + \lambda)` (`pnorm.bounds.step_condition`). Its proof
+    needs :math:`4 \kappa^2` only as a bound on the eigenvalues of the operator
+    :math:`f \mapsto \frac{1}{mn} \sum_{i,j} (f(x_i^+) - f(x_j^-)) (K_{x_i^+} - K_{x_j^-})`. On the given rows the
+    largest eigenvalue is often 20 times smaller, and the default step is larger by the same factor. Computing it costs
+    as much as one or two dozen steps. It is not computed if `eta` is below the bound of the lemma.
 
-    The gradient that a step needs bounds how far f is from the minimum, by strong convexity and whatever the steps
-    are: `Descent.gap` and `Descent.distances` cost nothing.
+    By strong convexity, the gradient bounds the distance of f from the minimum, for any steps. `Descent.gap` and
+    `Descent.distances` therefore cost nothing.
 
     With p > 1 the mean over the negatives is a power mean [4]_,
 
     .. math:: E_S(f) = \biggl(\frac1n \sum_{j=1}^n \Bigl(\frac1m S_j\Bigr)^p\biggr)^{1/p}, \qquad
               S_j = \sum_{i=1}^m \phi\bigl(f(x_i^+) - f(x_j^-)\bigr)
 
-    (`pnorm.objectives.normalized_value`, which has the formula with case weights and groups), and with the exponential
-    price :math:`\frac{1}{scale \cdot m} \ln \frac1n \sum_j e^{scale \cdot S_j}`. Both are convex, in the units of the
-    loss, and the mean loss if p is 1 or the scale goes to zero, so that `lam` means about the same for all. With case
-    weights, 1/n is their share, and the second m the mean weight of the positives of a negative.
+    as in `pnorm.objectives.normalized_value`, which has the formula with case weights and groups. With the exponential
+    price it is :math:`\frac{1}{scale \cdot m} \ln \frac1n \sum_j e^{scale \cdot S_j}`. Both are convex and in units of
+    the loss. They equal the mean loss if p is 1, or in the limit of scale zero, so the meaning of `lam` is about the
+    same for all. With case weights, their share replaces 1/n, and the mean weight of the positives of a negative
+    replaces the second m.
 
-    What the trace proves holds as it stands. The lemma does, too, as pairs have weights that add up to one. But weights
-    move, and the second derivatives with them: where :math:`\phi'` has the Lipschitz constant M, that of the gradient
-    is up to :math:`4 \kappa^2 M (2p - 1)`. The default step is doubled or halved until the objective falls by half of
-    what its slope promises. A trial costs one sum over pairs.
+    The bounds in the trace hold for any p. The lemma holds as well, since the weights of the pairs add up to one. But
+    the weights change with f, and so do the second derivatives: if :math:`\phi'` has the Lipschitz constant M, the
+    gradient has one of up to :math:`4 \kappa^2 M (2p - 1)`. The default step is therefore doubled or halved until the
+    objective falls by half of what its slope predicts. Each trial costs one sum over pairs.
 
     References
     ----------
@@ -241,7 +245,7 @@ def train(
 
     Examples
     --------
-    A disc in a ring, which no linear function puts in order:
+    A disc within a ring, which no linear function ranks correctly:
 
     >>> import numpy as np
     >>> import pnorm
@@ -290,7 +294,7 @@ def train(
                     first = _searched_step(problem, searching, a, f, gradient, change, point, record, first)
                 step = first * (t + 1.0) ** -theta
                 record.step(step)
-                with np.errstate(over="ignore", invalid="ignore"):  # the next gradient finds overflow
+                with np.errstate(over="ignore", invalid="ignore"):  # overflow is detected by the next gradient
                     a -= step * gradient
                     f = f - step * change if (t + 1) % _REFRESH else space.values(a)
                 if average:
@@ -306,8 +310,9 @@ def train(
         trace = record.trace(status, f"{message}; the objective is at most {gap:.3g} above its minimum", gap)
         if trace.descended[-1] > trace.descended[0] * (1.0 + 1e-9):
             warnings.warn(
-                f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}: steps of "
-                f"{first:.3g} are too long. Up to {record.largest_step:.3g} is safe, and theta=0.5 makes them shrink",
+                f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}, because a first "
+                f"step of {first:.3g} is too large. Pass eta={record.largest_step:.3g} or less, or theta=0.5, which "
+                "makes steps shrink",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -325,10 +330,10 @@ def _searched_step(
     record: DescentRecorder,
     step: float,
 ) -> float:
-    """Return a step against the gradient that lowers the objective by half of what its slope promises, or more.
+    """Return a step against the gradient that lowers the objective by at least half of what its slope predicts.
 
-    The scores of all steps are known, so that trying one takes a sum over pairs and no product with the Gram matrix.
-    A step that the lemma allows is taken in any case where the loss has corners.
+    The scores along the gradient are known, so a trial takes a sum over pairs and no product with the Gram matrix. If
+    the loss has corners, a step that the lemma allows is always accepted.
     """
     space, half = problem.space, 0.5 * record.lam
     here = point[0] + half * point[1] ** 2
@@ -360,12 +365,12 @@ def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
 
 
 def _push_of(p: Any, price: Any, loss: PairLoss) -> Make | None:
-    """Check a power or a price, and return a function that makes the objective; None where the price is r."""
+    """Check a power or a price, and return a function that makes the objective; None if the price is r."""
     power = _checks.power(p)
     make = objective_of(power, price, loss, 0.0)
     if price is not None and not isinstance(price, Power | Exponential):
         raise ValueError(
-            f"price must be a Power or an Exponential in a kernel space, where it makes a mean that is convex; got "
+            f"price must be a Power or an Exponential in a kernel space, since other prices give no convex mean; got "
             f"{price!r}"
         )
     return None if (price is None and power == 1.0) or (isinstance(price, Power) and price.p == 1.0) else make
@@ -382,7 +387,7 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 
 
 def _recorder(problem: Problem, lam: float, eta: float | None, average: bool = False) -> DescentRecorder:
-    """Return an empty record, with the largest step that keeps f in the ball: that of Lemma 3.4 if it will do."""
+    """Return an empty record, with the largest step known to keep f in the ball: that of Lemma 3.4 if it is enough."""
     kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
     heaviest = 1.0 if problem.push is None else problem.push.heaviest
     slope = heaviest * problem.loss.steepest(0.0)
@@ -424,24 +429,24 @@ def _gradient(
             loss = math.inf
     if not math.isfinite(loss):
         raise OverflowError(
-            f"the mean loss is more than a double holds after {record.steps.size} steps. Steps of at most "
-            f"{record.largest_step:.3g} do not diverge: take a smaller eta, leave it out, or scale the columns down"
+            f"the mean loss overflows after {record.steps.size} steps. Steps of at most {record.largest_step:.3g} do "
+            "not diverge. Pass a smaller eta, leave eta out, or scale the columns down"
         )
     towards = space.coordinates(s)
     values = space.values(towards)
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
-    # A bound on the rounding error is added, so that the norm is never less than that of the gradient.
+    # A bound on the rounding error is added, so that the result is never below the true norm of the gradient.
     mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
     square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
     push = problem.push
     condition = 1.0 if push is None else push.condition(loss)
     of_sums = 1.0 if push is None else 4.0 * condition
     size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * of_sums * mass + lam * norm)
-    # The scores have an error of up to `off`, too. It changes slopes by at most M times as much, or makes the gradient
-    # a subgradient of a function that is lower by the slack. The second holds where M is not known for all arguments.
+    # The scores also have an error of up to `off`. It changes slopes by at most M times as much. Or it makes the
+    # gradient a subgradient of a function that is lower by the slack, which holds even if M is not known everywhere.
     point = loss, norm, size, 4.0 * off * mass
-    # A price makes slopes change by up to 2 condition - 1 times as much, as phi'^2 <= 2 M phi.
+    # With a price, slopes change by up to 2 condition - 1 times as much, since phi'^2 <= 2 M phi.
     if problem.loss.lipschitz is not None:
         change_of_slopes = record.change if push is None else push.heaviest * (2.0 * condition - 1.0) * record.change
         other = loss, norm, size + 4.0 * record.kappa * change_of_slopes * off, 0.0
@@ -472,10 +477,10 @@ def minimize(
     n_threads: int | None = None,
     **kernel_params: Any,
 ) -> tuple[Model, Descent]:
-    r"""Return the function that gradient descent approaches, to within `tol` in the norm of the space.
+    r"""Compute the minimiser of the penalised mean loss, to within `tol` in the norm of the space.
 
-    The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`; Newton's method
-    finds its coefficients:
+    The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`. Newton's method
+    computes its coefficients a with the steps
 
     .. math:: (\lambda + H G)\, \delta = s - \lambda a, \qquad
               s_r = -\frac{\partial E_S}{\partial f_r}, \quad
@@ -486,7 +491,7 @@ def minimize(
     pos, neg, kernel : as in `train`
         The rows and the kernel.
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
-        phi; the hinge with `smoothing`.
+        phi. The hinge needs `smoothing`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. As in `train`.
     price : Price, optional
@@ -494,7 +499,7 @@ def minimize(
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     tol : float
         The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
     max_iter : int
@@ -502,9 +507,10 @@ def minimize(
     pos_weight, neg_weight, pos_group, neg_group : as in `train`
         Case weights and query groups.
     memory_limit : float
-        Bytes: some 32 for each two rows are needed, 56 with p > 1 or a `price`, and more rows than that are refused.
+        Largest number of bytes. About 32 bytes are needed for each pair of rows, 56 with p > 1 or a `price`. More rows
+        are refused.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `train`.
     **kernel_params : object
         As in `train`.
 
@@ -513,7 +519,7 @@ def minimize(
     model : Model
         The function.
     trace : Descent
-        Its `step` are the shares of Newton steps that were taken.
+        The record. Its `step` contains the fractions of Newton steps that were taken.
 
     Raises
     ------
@@ -523,13 +529,13 @@ def minimize(
     See Also
     --------
     train : Gradient descent, for many rows and any loss.
-    pnorm.minimize : The same for weak rankers.
+    pnorm.minimize : The minimiser for weak rankers.
 
     Notes
     -----
-    Each step solves a system of N equations, O(N^3): seconds for 2000 rows, minutes for 8000. The hinge's minimiser is
-    that of a small `smoothing` to within the root of smoothing / (2 lam) in norm. With p > 1 or a `price` the
-    Hessian has a part more, and a step costs about half as much again.
+    Each step solves a system of N equations, O(N^3): seconds for 2000 rows, minutes for 8000. With p > 1 or a `price`
+    the Hessian has one more term, and a step costs about one and a half times as much. The minimiser with a small
+    `smoothing` differs from that of the hinge by at most the root of smoothing / (2 lam) in norm.
 
     References
     ----------
@@ -547,8 +553,8 @@ def minimize(
     phi = _loss_of(loss, smoothing)
     if not phi.has_curvature:
         raise ValueError(
-            f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
-            "named one, the hinge with smoothing=0.1, say, or train"
+            f"Newton's method needs second derivatives, which the loss {phi!r} does not provide. Pass a named loss "
+            "(the hinge with smoothing=0.1), or call pnorm.kernel.train"
         )
     push = _push_of(p, price, phi)
     lam = _penalty(lam)
@@ -559,8 +565,8 @@ def minimize(
     needed = (_NEWTON + (0.0 if push is None else _PUSH)) * n * n
     if needed > limit:
         raise ValueError(
-            f"{n} rows need some {1e-9 * needed:.3g} GB for Newton's method, more than memory_limit = "
-            f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
+            f"{n} rows need about {1e-9 * needed:.3g} GB for Newton's method, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB. Raise memory_limit, pass fewer rows, or call pnorm.kernel.train"
         )
     with _pool(pos, neg, n_threads) as pool:
         sample, unused = (pos_weight, neg_weight, pos_group, neg_group), np.random.default_rng(0)
@@ -615,7 +621,7 @@ def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int
         del z, weights
         A[np.diag_indices_from(A)] += lam
         delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
-        del A  # before the next one is made
+        del A  # frees memory before the next one is made
         values = G @ delta
         slope = dot(gradient, values)
         share = 1.0
@@ -649,8 +655,8 @@ def _pushed(problem: Problem, push: Push, z: Any, weights: Any) -> tuple[Vector,
 def _bend(D: Any, shares: Vector, G: Any) -> Any:
     """Return (sum_k d_k d_k^T / share_k - d d^T / sum of shares) G, where d_k = b_k grad S_k and d is their sum.
 
-    The entry of d_k for positive i is D[i, k], that for negative k is minus the sum of these. This is the part of the
-    Hessian that comes from the price.
+    This is the part of the Hessian that comes from the price. The entry of d_k for positive i is D[i, k], and for
+    negative k it is minus the sum of these.
     """
     n_pos, total = len(D), D.sum(axis=0)
     along = D.T @ G[:n_pos] - total[:, None] * G[n_pos:]
@@ -673,7 +679,15 @@ def _pair_weights(problem: Problem) -> Any:
 
 
 class Schedule(NamedTuple):
-    """Steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step."""
+    """The steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> steps = pnorm.kernel.schedule(5000, 5000, "logistic", kappa=1.0, s=2.0, theta=0.5, gamma=0.2)
+    >>> steps.t, round(steps.lam, 4), round(steps.eta, 4)
+    (625, 0.2759, 0.0833)
+    """
 
     t: int
     lam: float
@@ -683,9 +697,9 @@ class Schedule(NamedTuple):
 def schedule(
     n_pos: int, n_neg: int, loss: str, kappa: float, s: float, theta: float, gamma: float, eta_star: float | None = None
 ) -> Schedule:
-    r"""Return the number of steps, the penalty and the step size of which Theorem 2.1 speaks.
+    r"""Return the number of steps, the penalty and the step size to which Theorem 2.1 applies.
 
-    With :math:`N = mn/(m+n)^{3/2}`,
+    With :math:`N = mn/(m+n)^{3/2}` the conditions are
 
     .. math:: N^s \le t \le 2 N^s, \qquad \lambda = t^{-\gamma}, \qquad
               \eta_1 = \eta^* \lambda^{\max(q-2, 0)}, \qquad 0 < \eta^* \le 1/\Delta^*,
@@ -693,7 +707,7 @@ def schedule(
     .. math:: \Delta^* = 1 + 4\kappa^2 \Bigl(\sup_{|u| \le 1} \frac{|\phi'_-(u) - \phi'_-(0)|}{|u|} + |\phi'_-(0)|
               + C_0 (8 \kappa^2 |\phi'_-(0)|)^{q-1}\Bigr),
 
-    for which :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-\alpha}`, with the alpha of `pnorm.bounds.rate`.
+    Then :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-\alpha}`, with the alpha of `pnorm.bounds.rate`.
 
     Parameters
     ----------
@@ -704,19 +718,19 @@ def schedule(
     kappa : float
         The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for "rbf" and "laplacian".
     s : float
-        How the number of steps grows, above 0.
+        Exponent of the number of steps, above 0.
     theta : float
-        How fast steps shrink, above 0 and below 1.
+        Exponent by which steps shrink, above 0 and below 1.
     gamma : float
-        How fast the penalty does, above 0 and below (1 - theta) / max(q - 1, 1).
+        Exponent by which the penalty shrinks, above 0 and below (1 - theta) / max(q - 1, 1).
     eta_star : float, optional
         :math:`\eta^*`; by default :math:`1/\Delta^*`.
 
     Returns
     -------
     t : int
-        The smallest such number; :math:`f_t` is what t - 1 steps lead to, ``train(..., lam=lam, eta=eta, theta=theta,
-        t_max=t - 1)``.
+        The smallest t that satisfies the conditions. :math:`f_t` is the function after t - 1 steps,
+        ``train(..., lam=lam, eta=eta, theta=theta, t_max=t - 1)``.
     lam : float
         :math:`\lambda`.
     eta : float
@@ -725,19 +739,19 @@ def schedule(
     Raises
     ------
     ValueError, TypeError
-        If a condition of the theorem fails, or N is below 1, where it says nothing.
+        If a condition of the theorem fails, or if N is below 1, where the theorem is empty.
 
     See Also
     --------
     pnorm.bounds.rate : The exponent.
-    pnorm.bounds.step_condition : The largest step for which the proof works; it is above this one.
+    pnorm.bounds.step_condition : The largest step for which the proof works; it is larger than this one.
 
     Notes
     -----
-    The text of (2.2) has the factor :math:`C_0` in another place, which the proof, (3.36) and (3.37), does not bear
-    out, nor the paper's own values in Table 1: :math:`1 + 11\kappa^2` for the logistic loss and :math:`1 + 8\kappa^2`
-    for the hinge. In the condition on gamma it prints a minimum for the maximum that the proof has. Of
-    :math:`(1-t)^2`, Table 1 has :math:`t^2`, which would never leave :math:`f_1 = 0`.
+    Three errors of the source are corrected. The text of (2.2) has the factor :math:`C_0` in another place. That
+    contradicts the proof, (3.36) and (3.37), and Table 1 of the paper, which has :math:`1 + 11\kappa^2` for the
+    logistic loss and :math:`1 + 8\kappa^2` for the hinge. The condition on gamma has a minimum where the proof has a
+    maximum. Table 1 has :math:`t^2` for :math:`(1-t)^2`, with which training would never leave :math:`f_1 = 0`.
 
     References
     ----------
@@ -757,12 +771,12 @@ def schedule(
     log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
     if log_n < -1e-12:
         raise ValueError(
-            f"the theorem says nothing of {_checks.shown(m)} and {_checks.shown(n)} rows: "
+            f"the theorem does not apply to {_checks.shown(m)} and {_checks.shown(n)} rows: "
             f"m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
-            "at least 1, as for 8 and 8"
+            "at least 1, as it is for 8 and 8 rows"
         )
     if grow * log_n > 36.0:
-        raise ValueError(f"s = {s!r} makes for e^{grow * log_n:.3g} steps; take a smaller one")
+        raise ValueError(f"s = {s!r} gives e^{grow * log_n:.3g} steps; pass a smaller s")
     t = max(1, math.ceil(math.exp(grow * log_n) * (1.0 - 1e-12)))
     lam = float(t) ** -decay
     slope = phi.steepest(0.0)

@@ -1,4 +1,4 @@
-"""Kernels, and the rows between which they are computed."""
+"""Kernels, and blocks of rows to compute them on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pnorm._threads import Pool
 Matrix = NDArray[np.float64]
 
 _SIDE = 1024
-"""Rows of a block of the Gram matrix, which then takes 8 MB."""
+"""Number of rows of a block of the Gram matrix; a block takes 8 MB."""
 
 _SAMPLE = 200
-"""Rows on which a user's kernel is checked."""
+"""Number of rows on which a user's kernel is checked."""
 
 
 _PARAMS = {"rbf": ["gamma"], "laplacian": ["gamma"], "polynomial": ["gamma", "degree", "coef0"], "linear": []}
@@ -40,7 +40,7 @@ class Radial:
     def __call__(self, A: Any, B: Any) -> Matrix:
         from scipy.spatial.distance import cdist
 
-        # Differences, not products: a^2 - 2 a b + b^2 loses digits of (a - b)^2 at large offsets.
+        # From differences, since a^2 - 2 a b + b^2 loses digits of (a - b)^2 at large offsets.
         K = np.asarray(cdist(A, B, "sqeuclidean" if self.name == "rbf" else "cityblock"))
         K *= -self.gamma
         np.exp(K, out=K)
@@ -57,7 +57,7 @@ class Polynomial:
     name: str = "polynomial"
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        with np.errstate(over="ignore", invalid="ignore"):  # kappa finds overflow
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is detected by kappa
             K = np.asarray(A @ B.T)
             K *= self.gamma
             K += self.coef0
@@ -74,7 +74,7 @@ class OfUser:
 
     def __call__(self, A: Any, B: Any) -> Matrix:
         found = _checks.matrix(self.function(A, B, **self.params), "what the kernel returns")
-        K = np.array(found, dtype=np.float64, order="C")  # the layout of the products
+        K = np.array(found, dtype=np.float64, order="C")  # the memory layout that the products need
         if K.shape != (len(A), len(B)):
             raise ValueError(
                 f"the kernel must return one number for each pair of rows, shape ({len(A)}, {len(B)}) for {len(A)} and "
@@ -85,7 +85,7 @@ class OfUser:
 
 @dataclass(frozen=True)
 class Given:
-    """A Gram matrix; row numbers stand for the rows."""
+    """A Gram matrix; rows are given by their numbers."""
 
     G: Matrix
     name: str = "precomputed"
@@ -137,7 +137,7 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
         return Polynomial(name="linear")
     gamma = params.get("gamma")
     if isinstance(gamma, str):
-        raise TypeError(f"gamma must be a number, or be left out for one of the size of the data; got {gamma!r}")
+        raise TypeError(f"gamma must be a number, or left out for the default; got {gamma!r}")
     gamma = _default_gamma(name, X) if gamma is None else _checks.positive(gamma, "gamma")
     if name != "polynomial":
         return Radial(name, gamma)
@@ -159,8 +159,8 @@ def _default_gamma(name: str, X: Any) -> float:
         return 1.0
     if not 1e-300 < spread < 1e300:
         raise ValueError(
-            f"the variance of the rows of pos and neg, {variance:g}, is too extreme for a default gamma; scale the "
-            "columns"
+            f"the variance of the rows of pos and neg, {variance:g}, is too extreme for a default gamma. Scale the "
+            "columns or pass gamma"
         )
     return float(1.0 / spread)
 
@@ -177,7 +177,7 @@ class Rows:
         if isinstance(X, (list, range)):
             return X[rows] if isinstance(rows, slice) else [X[r] for r in rows]
         block = X[rows].toarray() if _checks.is_sparse(X) else np.asarray(X[rows], dtype=np.float64).view()
-        block.flags.writeable = False  # a user's function gets it
+        block.flags.writeable = False  # it is passed to a user's function
         return block
 
     def slices(self, size: int = _SIDE) -> list[slice]:
@@ -186,7 +186,7 @@ class Rows:
 
 
 def check(kernel: Kernel, rows: Rows) -> None:
-    """Refuse a user's function that is no kernel on some of the rows."""
+    """Refuse a user's function that is not a kernel on a sample of the rows."""
     if isinstance(kernel, OfUser):
         some = rows[np.unique(np.linspace(0, rows.n - 1, min(rows.n, _SAMPLE)).astype(np.intp))]
         semidefinite(kernel(some, some), "the kernel")
@@ -199,12 +199,12 @@ def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
         raise ValueError(f"{name} has an entry of size {size:.3g}, whose square overflows; scale it down")
     if np.abs(G - G.T).max() > tolerance * size:
         i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
-        raise ValueError(f"{name} is not symmetric: {G[i, j]:g} one way and {G[j, i]:g} the other")
+        raise ValueError(f"{name} is not symmetric: K(x, x') is {G[i, j]:g} and K(x', x) is {G[j, i]:g}")
     least = float(np.linalg.eigvalsh(G)[0])
     if least < -tolerance * size * len(G):
         raise ValueError(
-            f"{name} is not positive semidefinite: its matrix on {len(G)} of the rows has the eigenvalue {least:.3g}, "
-            "and gradient descent needs an inner product"
+            f"{name} is not positive semidefinite: its matrix on {len(G)} of the rows has the eigenvalue {least:.3g}. "
+            "Gradient descent needs an inner product"
         )
 
 
@@ -219,7 +219,7 @@ def largest(sizes: Vector) -> float:
     """Return the largest K(x, x); refuse zero and infinity."""
     size = float(sizes.max())
     if not 0.0 < size < math.inf:
-        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
+        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns or the kernel")
     return size
 
 

@@ -16,16 +16,24 @@ from pnorm.kernel import _kernels
 
 @dataclass(frozen=True)
 class Approximation:
-    """The part of a kernel that the functions of its landmarks do not reach.
+    """The part of a kernel that is outside the span of its landmarks.
 
     Attributes
     ----------
     share : float
-        Of the sum of K(x, x) over the training rows, 0 to 1.
+        The part as a share of the sum of K(x, x) over the training rows, 0 to 1.
     worst : float
-        The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel in which training takes place. Of
-        any f in the space of K, the best function of the landmarks differs at no training row by more than the norm of
-        f times the square root of this.
+        The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel restricted to the landmarks, which
+        training uses. For any f in the space of K, the best function of the landmarks differs from f at a training row
+        by at most the norm of f times the square root of this number.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.train(data.pos[:60], data.neg[:40], "rbf", lam=0.1, landmarks=50, t_max=20)
+    >>> 0 <= model.approximation.share < 0.5, model.approximation.worst <= 1
+    (True, True)
     """
 
     share: float
@@ -39,17 +47,30 @@ class Model:
     Attributes
     ----------
     coef : ndarray
-        The coefficients a: of the training rows, shape (I + K,), positives first; or of the landmarks, shape (m,).
+        The coefficients a: of the training rows, shape (I + K,), positives first, or of the landmarks, shape (m,).
     rows : object
-        The rows that they belong to: an array, or a list; None where the Gram matrix was given.
+        The rows of the coefficients: an array, or a list. None if the Gram matrix was given.
     kernel : str
-        The kernel's name.
+        The name of the kernel.
     params : dict
-        Its parameters, the defaults filled in.
+        Its parameters, including defaults.
     landmarks : ndarray of int, or None
-        Which training rows the landmarks are, positives first; of landmarks that were given, which of these are used.
+        The numbers of the training rows that are landmarks, positives first. If landmarks were given, the numbers of
+        those that are used.
     approximation : Approximation or None
-        What the landmarks leave out.
+        The part of the kernel that the landmarks leave out.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> model
+    <Model: the kernel polynomial on 100 rows>
+    >>> model.kernel, model.coef.shape
+    ('polynomial', (100,))
+    >>> model.score(data.X[:3]).round(3)
+    array([-1.013, -0.732, -0.644])
     """
 
     coef: Vector
@@ -59,7 +80,7 @@ class Model:
     landmarks: NDArray[np.intp] | None
     approximation: Approximation | None
     _kernel: _kernels.Kernel | int
-    """The number of training rows where the Gram matrix was given."""
+    """The number of training rows, if the Gram matrix was given."""
     _names: tuple[str, ...] | None
 
     def score(self, X: Any, n_threads: int | None = None) -> Vector:
@@ -68,20 +89,20 @@ class Model:
         Parameters
         ----------
         X : array_like, shape (N, d), or sequence of N things for a kernel of things
-            The rows. For a model of a Gram matrix, the kernel between them and the training rows, shape (N, I + K).
+            The rows. For a model of a Gram matrix, the kernel between these rows and the training rows,
+            shape (N, I + K).
         n_threads : int, optional
-            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-            `pnorm.kernel.train`.
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.kernel.train`.
 
         Returns
         -------
         ndarray, shape (N,)
-            f(x). The kernel of training rows with coefficient zero is not computed.
+            The scores f(x). Training rows with coefficient zero are skipped.
 
         Raises
         ------
         ValueError, TypeError
-            If X does not fit the training rows.
+            If X does not have the columns of the training rows.
         """
         used = np.flatnonzero(self.coef)
         with Pool(_checks.threads(n_threads)) as pool:
@@ -90,13 +111,13 @@ class Model:
                 K = _checks.matrix(X, "X")
                 if K.shape[1] != size:
                     raise ValueError(
-                        f"X must have one column for each training row, {size}, the kernel between them; got "
-                        f"{K.shape[1]}"
+                        f"X must hold the kernel between its rows and the {size} training rows, one column each; got "
+                        f"{K.shape[1]} columns"
                     )
                 return np.asarray(K[:, rows[used]] @ self.coef[used])
             if isinstance(self.rows, list):
                 if isinstance(X, str):
-                    raise TypeError(f"X must be a sequence of things; got the string {X!r}: pass [{X!r}]")
+                    raise TypeError(f"X must be a sequence of things; got the string {X!r}. Pass [{X!r}]")
                 _checks.n_rows(X, "X")
                 things = _kernels.Rows(list(X))
             else:

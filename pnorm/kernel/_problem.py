@@ -27,16 +27,16 @@ from pnorm.objectives._prices import Power
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A mean of the losses in which high negatives count more: g^-1 of the mean g of their heights, per positive.
+    """A mean of the losses that gives more weight to high negatives: g^-1 of the mean of g(height), per positive.
 
-    It is the convex form of sum_k g(S_k), moved and scaled such that losses that all are c have the mean c.
+    It is the convex form of sum_k g(S_k), shifted and scaled so that the mean is c if all losses are c.
     """
 
     objective: PairwiseObjective
     zero: float
     norm: float
     heaviest: float
-    """The most that the pairs may weigh together."""
+    """The largest possible sum of the weights of the pairs."""
 
     @classmethod
     def of(cls, objective: Any, c_pos: Vector, c_neg: Vector, groups: Groups | None, mass: float) -> Push:
@@ -46,32 +46,32 @@ class Push:
             return cls(objective, 0.0, math.exp(log_of_ones(price.p, c_pos, c_neg, groups) / price.p), 1.0)
         heights = np.array([c_pos.sum()]) if groups is None else np.bincount(groups.pos, c_pos)
         total = float(c_neg.sum())
-        norm = mass / total  # heights where all losses are one, on average
+        norm = mass / total  # the mean height if all losses are one
         return cls(objective, math.log(total), price.scale * norm, float(heights.max()) / norm)
 
     def mean(self, log_r: float) -> tuple[float, float]:
-        """Return the mean, given log R, and its derivative by it."""
+        """Return the mean, given log R, and its derivative with respect to log R."""
         value, rate = self.objective.convex(log_r)
         return (value - self.zero) / self.norm, rate / self.norm
 
     def log_value(self, f: Scores) -> float:
-        """Return log R; inf where it is more than a double holds."""
+        """Return log R; inf on overflow."""
         try:
             return self.objective.log_value(f)
         except OverflowError:
             return math.inf
 
     def straightness(self, heights: Vector) -> Any:
-        """Return g' / g'' at some heights."""
+        """Return g' / g'' at given heights."""
         price: Any = self.objective.price
         return heights / (price.p - 1.0) if isinstance(price, Power) else 1.0 / price.scale
 
     def condition(self, mean: float) -> float:
-        """Return a bound on 1 + S g''(S) / g'(S) for all heights S: so much faster than S does g'(S) S change."""
+        """Return a bound on 1 + S g''(S) / g'(S) for all heights S: the relative rate of g'(S) S compared with S."""
         price: Any = self.objective.price
         if isinstance(price, Power):
             return price.p
-        return 2.0 * (1.0 + abs(self.zero) + self.norm * mean + self.objective.sizes()[1])  # twice what it is here
+        return 2.0 * (1.0 + abs(self.zero) + self.norm * mean + self.objective.sizes()[1])  # twice the value
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Problem:
     pool: Pool
     make: Callable[[Vector], Model]
     push: Push | None
-    """The price of heights; None where it is r, and E_S is a mean."""
+    """The price of heights; None if it is r, where E_S is a mean."""
 
     def mean_loss(self, f: Vector) -> float:
         """Return E_S."""
@@ -98,7 +98,7 @@ class Problem:
         return self._sums(f, slope=False)[0]
 
     def slopes(self, f: Vector) -> tuple[float, Vector]:
-        """Return E_S, and minus its derivatives by the scores."""
+        """Return E_S, and minus its derivatives with respect to the scores."""
         if self.push is not None:
             s = np.empty(f.size)
             u, w = s[: self.c_pos.size], s[self.c_pos.size :]
@@ -174,9 +174,9 @@ def make_problem(
         space = gram = _spaces.Gram(known, rows, pool, math.inf if isinstance(known, _kernels.Given) else limit)
         if not gram.fits and limit > 0.0:
             warnings.warn(
-                f"the Gram matrix of {gram.n} rows takes {4e-9 * gram.n * gram.n:.3g} GB; what is beyond memory_limit "
-                "is computed anew in every step. landmarks=1000, say, approximates the kernel, and raising "
-                "memory_limit keeps it",
+                f"the Gram matrix of {gram.n} rows takes {4e-9 * gram.n * gram.n:.3g} GB, and the part beyond "
+                "memory_limit is computed again in every step. Pass landmarks=1000 to approximate the kernel, or raise "
+                "memory_limit",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -207,8 +207,8 @@ def make_problem(
             mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
     if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
         raise ValueError(
-            f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
-            "formed; scale the weights to about one"
+            f"the products of pos_weight and neg_weight add up to {mass:.3g}, so the mean over pairs cannot be "
+            "computed. Scale the weights to about one"
         )
     push = None if make_push is None else Push.of(make_push(counted, pool), c_pos, c_neg, groups, mass)
     return Problem(space, loss, c_pos, c_neg, groups, Grouping(codes), mass, pool, make, push)
@@ -272,7 +272,8 @@ def _landmarks(
     else:
         if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
             raise ValueError(
-                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
+                "landmarks must be a number of training rows, or an array of rows of shape (m, d); row numbers are not "
+                "accepted"
             )
         base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
         if base.shape[1] != X.shape[1]:
@@ -281,7 +282,7 @@ def _landmarks(
     if 8.0 * rows.n * size > limit:
         raise ValueError(
             f"{size} landmarks of {rows.n} rows take {8e-9 * rows.n * size:.3g} GB, more than memory_limit = "
-            f"{limit * 1e-9:.3g} GB; take fewer, {int(limit / (8.0 * rows.n))} say, or raise it"
+            f"{limit * 1e-9:.3g} GB. Pass at most {int(limit / (8.0 * rows.n))} landmarks, or raise memory_limit"
         )
     if base is None:
         chosen, phi, L, left = _spaces.rpcholesky(kernel, rows, size, generator, pool)

@@ -1,14 +1,15 @@
 """Spaces of functions on the training rows, in which gradient descent takes its steps.
 
-A space holds functions f = sum_r a_r K(x_r, .) on the training rows, and knows nothing of losses or
-steps. There are two kinds, which differ in their coordinates:
+A space holds functions f = sum_r a_r K(x_r, .) on the training rows. It is independent of losses and steps. The two
+kinds differ in their coordinates:
 
-- `Gram`: the coefficients a themselves, with the Gram matrix in blocks, of which as many are kept
-  as fit the memory allowed and the others are computed whenever they are needed;
+- `Gram`: the coefficients a themselves. The Gram matrix is computed in blocks. As many blocks are stored as the memory
+  limit allows; the others are computed whenever they are needed.
 - `Landmarks`: the span of a few of the K(x_r, .), in an orthonormal basis.
 
-Both answer `coordinates(s)`, those of sum_r s_r K(x_r, .); `values(a)`, on the rows; `square(a, values)`, the squared
-norm of the function of these coordinates and values; and `coefficients(a)`, which a `Model` holds.
+Both have `coordinates(s)`, the coordinates of sum_r s_r K(x_r, .); `values(a)`, the values on the rows;
+`square(a, values)`, the squared norm of the function with these coordinates and values; and `coefficients(a)`, which a
+`Model` stores.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Gram:
     """The whole kernel, by its Gram matrix: blocks on and above the diagonal."""
 
     def __init__(self, kernel: Kernel, rows: Rows, pool: Pool = SERIAL, keep: float = math.inf) -> None:
-        """Compute up to `keep` bytes of blocks only once."""
+        """Store up to `keep` bytes of blocks."""
         self.n = self.size = rows.n
         self._kernel, self._rows, self._pool = kernel, rows, pool
         slices = rows.slices()
@@ -71,7 +72,7 @@ class Gram:
         return found
 
     def values(self, a: Vector) -> Vector:
-        """Return G @ a; each block is read once for its two places."""
+        """Return G @ a; each block is read once for both of its places in the matrix."""
 
         def work(k: int) -> tuple[Vector, Vector]:
             rows, columns = self._places[k]
@@ -92,7 +93,7 @@ class Gram:
         return s
 
     def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
-        """Return |f|^2 for f of these coordinates and values; an upper bound if the values have an error of `off`."""
+        """Return |f|^2 for given coordinates and values of f; an upper bound if the values have an error of `off`."""
         return max(0.0, dot(a, values)) + off * float(np.abs(a).sum())
 
     def coefficients(self, a: Vector) -> Vector:
@@ -100,7 +101,7 @@ class Gram:
         return a.copy()
 
     def rounding(self, a: Vector, kappa: float) -> float:
-        """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
+        """Bound the rounding error of the values at these coordinates, if K(x, x) is at most kappa^2."""
         return 4.0 * _EPS * kappa * kappa * float(np.abs(a).sum())
 
     def diagonal(self) -> Vector:
@@ -118,10 +119,9 @@ class Gram:
 
 
 class Landmarks:
-    """The projection on the span of some K(z, .): K~(x, x') = <phi(x), phi(x')>, phi orthonormal coordinates.
+    """The projection on the span of a few K(z, .): K~(x, x') = <phi(x), phi(x')>, with orthonormal coordinates phi.
 
-    With C = K(rows, z) and the Cholesky factor L of K(z, z), phi are the rows of C L^-T: Nystroem's
-    approximation.
+    With C = K(rows, z) and the Cholesky factor L of K(z, z), phi are the rows of C L^-T (Nystroem approximation).
     """
 
     def __init__(self, phi: Matrix, L: Matrix, pool: Pool = SERIAL) -> None:
@@ -152,10 +152,10 @@ class Landmarks:
 def rpcholesky(kernel: Kernel, rows: Rows, size: int, generator: np.random.Generator, pool: Pool) -> Factors:
     """Draw landmarks among the rows; return their positions, phi, L and the residual of K(x, x).
 
-    Landmarks are drawn one by one, in proportion to the residual of K(x, x) after those before: randomly
-    pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). Candidates come in batches, and one is kept
-    with the chance by which the others of its batch have lowered its residual, which gives the
-    same law (Epperly, Tropp, Webber 2024) at the speed of matrix products.
+    Landmarks are drawn one by one, in proportion to the residual of K(x, x) that the previous landmarks leave: randomly
+    pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). Candidates are drawn in batches. A candidate is kept with the
+    probability by which the others of its batch have lowered its residual. This gives the same distribution (Epperly,
+    Tropp, Webber 2024) at the speed of matrix products.
     """
     phi, L = np.zeros((rows.n, size)), np.zeros((size, size))
     left = diagonal(kernel, rows)
@@ -194,7 +194,7 @@ def rpcholesky(kernel: Kernel, rows: Rows, size: int, generator: np.random.Gener
 
 
 def _accepted(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the candidates that are accepted, given their residual matrix, and the Cholesky factor of those."""
+    """Return the accepted candidates, given their residual matrix, and the Cholesky factor of the accepted ones."""
     size = len(rest)
     before, chances = rest.diagonal().copy(), generator.random(size)
     columns: list[Vector] = []
@@ -211,7 +211,7 @@ def _accepted(rest: Matrix, most: int, least: float, generator: np.random.Genera
 
 
 def pivoted_cholesky(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) -> Factors:
-    """Return the same as `rpcholesky` for given landmarks, without those that depend linearly on others."""
+    """Return the results of `rpcholesky` for given landmarks, without those that depend linearly on others."""
     W = kernel(landmarks[:], landmarks[:])
     left = W.diagonal().copy()
     least = _NOTHING_LEFT * float(left.max())
@@ -231,7 +231,7 @@ def pivoted_cholesky(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) ->
         columns.append(column)
         places.append(i)
     if not places:
-        raise ValueError("the kernel is zero on all landmarks")
+        raise ValueError("the kernel is zero on all landmarks; pass other rows as landmarks")
     used = np.array(places, dtype=np.intp)
     L = np.column_stack(columns)[used]
     others = landmarks[used]

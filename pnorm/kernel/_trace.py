@@ -16,40 +16,54 @@ from pnorm.kernel._problem import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Descent:
-    r"""The record of a run in a kernel space: the first entry is of :math:`f_1 = 0`, the last of :math:`f_{T+1}`.
+    r"""The record of a run in a kernel space.
+
+    The first entry of an array is for :math:`f_1 = 0`, the last for :math:`f_{T+1}`.
 
     Attributes
     ----------
     loss : ndarray, shape (T + 1,)
-        :math:`E_S`, the mean loss over pairs; with p > 1 or a price, the mean of another kind that `train` defines.
+        :math:`E_S`, the mean loss over pairs; with p > 1 or a price, the other mean that `train` defines.
     norm : ndarray, shape (T + 1,)
         :math:`\|f\|_K`.
     gradient_norm : ndarray, shape (T + 1,)
-        The norm of the gradient of `descended`, with the left derivative of the loss; rounding does not make it less.
+        An upper bound of the norm of the gradient of `descended`, rounding included, with the left derivative of the
+        loss.
     gap : float
-        A bound on how far `descended` of the model that is returned is above its minimum, over the functions of the
-        landmarks where there are some: the last of the `gaps`, or with ``average=True`` that of the mean (nan in a
-        callback).
+        A bound on how far `descended` of the returned model is above its minimum. With landmarks, the minimum is over
+        their functions. It is the last of the `gaps`, or with ``average=True`` that of the mean (nan in a callback).
     step : ndarray, shape (T,)
-        :math:`\eta_t`; from `minimize`, the shares of Newton steps.
+        :math:`\eta_t`; from `minimize`, the fractions of Newton steps.
     lam : float
         :math:`\lambda`.
     kappa : float
         :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
     largest_step : float
-        Steps up to this one are known to keep f in a ball (Lemma 3.4). For a loss of your own, on sample points. With
-        p > 1 or a price it is that of the lemma.
+        The largest step that is known to keep f in a ball (Lemma 3.4). For a loss of your own it is computed on sample
+        points. With p > 1 or a price it is that of the lemma.
     norm_bound : float
         The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
     status : str
         ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
-        asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
-        progress. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose attribute
-        `trace` this is.
+        stopped the run. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` if rounding hides any
+        progress. ``"running"`` in a callback. ``"interrupted"`` if an exception ended the run; the trace is then the
+        attribute `trace` of the exception.
     message : str
-        The same in a sentence.
+        The status as a sentence.
     model : Model
-        The function so far, which is what the run returns at its end.
+        The function so far; at the end it is the one that is returned.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> trace.status, trace.gap < 1e-10, trace.n_iter == trace.step.size
+    ('converged', True, True)
+    >>> trace.objective.shape == trace.descended.shape == trace.gaps.shape
+    True
+    >>> bool(trace.distances[-1] < 1e-4)
+    True
     """
 
     loss: Vector
@@ -83,9 +97,9 @@ class Descent:
 
     @property
     def gaps(self) -> Vector:
-        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
+        r"""Bounds on `descended` minus its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
 
-        Rounding is included, of the gradient and of the scores, but the kernel is taken for what it is computed to be.
+        Rounding of the gradient and of the scores is included. The computed kernel is taken as exact.
         """
         return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
 
@@ -102,7 +116,7 @@ class Descent:
 
 
 class DescentRecorder(Recorder[Descent]):
-    """Record of a run in a kernel space. An iterate is the coordinates of the function that would be returned."""
+    """Record of a run in a kernel space. An iterate holds the coordinates of the current function."""
 
     def __init__(
         self,
@@ -131,11 +145,11 @@ class DescentRecorder(Recorder[Descent]):
         self._longest = max(self._longest, size)
 
     def gap(self, point: Sequence[float]) -> float:
-        """Return a bound on the objective at a point less its minimum."""
+        """Return a bound on the objective at a point minus its minimum."""
         return float(point[2] * point[2] / (2.0 * self.lam) + point[3])
 
     def trace(self, status: str, message: str, gap: float | None = None) -> Descent:
-        """Return the trace so far. The gap of a mean is known at the end only."""
+        """Return the trace so far. The gap of a mean is only known at the end."""
         arrays, model = self.arrays(), self._problem.model(self.last)
         if gap is None:
             point = [arrays[name][-1] for name in ("loss", "norm", "gradient_norm", "_slack")]

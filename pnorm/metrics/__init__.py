@@ -1,35 +1,43 @@
 """Measures of a ranked list, from the scores of its positives and its negatives.
 
-The best score stands first. What each measure does with ties is said with it; none depends on the
-order in which the rows happen to be passed. All cost one sort, O(N log N) for N = I + K.
+The list is sorted by falling score: the best score is first. Each measure describes how it treats ties. No measure
+depends on the order in which the rows are passed. Each costs one sort, O(N log N) for N = I + K.
 
 Lists
     `ndcg`, `mean_average_precision`, `mean_reciprocal_rank`, `expected_reciprocal_rank`, `mean_precision_at` and
-    `mean_recall_at` take the scores of all rows and their grades ``y``, and with ``group`` the rows of many lists,
-    such as the results of queries. They return the mean over the lists, a `MeanOverLists` that has the value of every
-    list. A list without relevant rows counts ``empty``: 0 as in scikit-learn and trec_eval, 1 as in LightGBM and
-    XGBoost, or ``"skip"``. All others take two sides, and one list.
+    `mean_recall_at` take the scores of all rows and their grades ``y``. With ``group`` they take the rows of many
+    lists, such as the results of queries, and return the mean over the lists: a `MeanOverLists`, which also holds the
+    value of every list. ``empty`` is the value of a list without relevant rows: 0 as in scikit-learn and trec_eval,
+    1 as in LightGBM and XGBoost, or ``"skip"``. All other measures take the two sides of one list.
+
+Labels
+    Scores and labels in one vector each, as scikit-learn has them, are split first:
+
+    >>> import pnorm
+    >>> f_pos, f_neg = pnorm.split([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0])
+    >>> pnorm.metrics.auc(f_pos, f_neg)
+    1.0
 
 Tables
-    Measures that take two sides also take a `ScoreTable` alone, which has counted their rows by score. Tables of parts
-    of the rows merge, so that no more than a table has to be held or sent.
+    Measures that take two sides also take a `ScoreTable` alone. It holds the number of rows at each score. Tables of
+    parts of the rows merge, so the rows themselves need not be kept or sent.
 
 Weights
-    ``pos_weight`` (I,) and ``neg_weight`` (K,), where a measure takes them: a row of weight w counts
-    as w copies, one of weight zero as absent.
+    Many measures take ``pos_weight`` (I,) and ``neg_weight`` (K,). A row of weight w counts as w copies; a row of
+    weight zero counts as absent.
 
 Intervals
-    With ``confidence``, 0.95 say, a measure comes with an interval: an `Estimate`, which is a float
-    with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
-    positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
-    percentile bootstrap). A row is drawn together with its weight; ``seed`` is an integer or a
-    `numpy.random.Generator`. Where many rows share a score, their number is drawn instead of the rows, from
-    the same distribution. Negatives with no positive between them count as one score, unless a measure depends on the
-    scores themselves. A resample costs O(N) at most: with millions of rows ask for fewer.
-    The interval tells how the measure varies with the rows that are judged, not how the scores would vary
-    with the rows that were trained on. It is a rough guide where a measure hangs on few rows: on the
-    single best negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure
-    that is the same in all resamples gets an interval of no width.
+    With ``confidence``, for instance 0.95, a measure returns an `Estimate`: a float with an interval from `low` to
+    `high`. These ends are quantiles of the measure over ``n_resamples`` resampled lists. Each has I positives drawn
+    from the positives with replacement, and K negatives drawn likewise (a stratified percentile bootstrap). A row is
+    drawn together with its weight. ``seed`` is an integer or a `numpy.random.Generator`.
+    Where many rows share a score, their number is drawn instead of the rows, from the same distribution. Negatives
+    with no positive between them count as one score, unless a measure depends on the scores themselves. A resample
+    costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
+    The interval shows how the measure varies with the rows that are judged. It does not show how the scores would vary
+    with the training rows. It is only a rough guide where a measure depends on few rows: on the single best
+    negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure that is the same in all
+    resamples gets an interval of width zero.
 """
 
 from __future__ import annotations
@@ -112,8 +120,8 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
 
     .. math:: r_k = \sum_i 1_{[f_i \le \tilde f_k]}
 
-    This is what a price is paid for: zero for a negative below all positives. A positive that ties
-    with the negative counts.
+    The count is the height of the negative. It is zero for a negative below all positives. A positive that ties with
+    the negative counts. In the objective, each negative pays a price that grows with its height.
 
     Parameters
     ----------
@@ -127,12 +135,12 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
     Returns
     -------
     ndarray, shape (K,)
-        In the order of `f_neg`; integers from 0 to I, or floats if there are weights.
+        One height per negative, in the order of `f_neg`: integers from 0 to I, or floats if there are weights.
 
     Raises
     ------
     ValueError, TypeError
-        If a side is empty or not a vector of finite numbers, or weights are negative or all zero.
+        If a side is empty or is not a vector of finite numbers, or if weights are negative or all zero.
 
     References
     ----------
@@ -165,13 +173,13 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
     Returns
     -------
     ndarray, shape (I,)
-        In the order of `f_pos`; integers from 0 to K, or floats if there are weights. Their sum is that
-        of the `heights`, the number of pairs that are not in the right order.
+        One count per positive, in the order of `f_pos`: integers from 0 to K, or floats if there are weights. Their
+        sum equals the sum of the `heights`: the number of pairs that are not in the right order.
 
     Raises
     ------
     ValueError, TypeError
-        If a side is empty or not a vector of finite numbers, or weights are negative or all zero.
+        If a side is empty or is not a vector of finite numbers, or if weights are negative or all zero.
 
     Examples
     --------
@@ -201,16 +209,16 @@ def r_max(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    """Return the largest height, the positives at or below the best negative.
+    """Count the positives at or below the best negative, the largest of the `heights`.
 
-    ``r_max + positives_at_top`` is the number of positives.
+    ``r_max + positives_at_top`` is the number of positives. Smaller is better.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. Of the negatives' it matters only which are zero.
+        Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -221,8 +229,8 @@ def r_max(
 
     References
     ----------
-    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 2. Its section 5 has the
-       same name for what is here `positives_at_top`.
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 2. Its section 5 gives the name R_max to
+       the count that is called `positives_at_top` here.
 
     Examples
     --------
@@ -250,15 +258,15 @@ def positives_at_top(
 ) -> float:
     """Count the positives that score strictly above every negative.
 
-    This is the height of the ROC curve in counts before the first false positive, the quantity that
-    the experiments of both papers report. A positive that ties with the best negative does not count.
+    This is the height of the ROC curve, in counts, before the first false positive. The experiments of both papers
+    report it. A positive that ties with the best negative does not count.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. Of the negatives' it matters only which are zero.
+        Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -269,8 +277,8 @@ def positives_at_top(
 
     References
     ----------
-    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 5 (there called R_max,
-       a name that its theory gives to the positives at or below the best negative).
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 5. It is called R_max there; the theory of
+       the same report gives this name to the positives at or below the best negative, `r_max` here.
 
     Examples
     --------
@@ -290,7 +298,15 @@ def _at_top(at: DistinctScores) -> Any:
 
 
 class Roc(NamedTuple):
-    """A ROC curve in counts, from (0, 0) to (K, I): one point after each distinct score, best first."""
+    """A ROC curve in counts, from (0, 0) to (K, I): one point after each distinct score, best first.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> roc = pnorm.metrics.roc_counts([3.0, 2.0], [2.0, 1.0])
+    >>> roc.false_positives, roc.true_positives
+    (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
+    """
 
     false_positives: Vector
     """Negatives at or above the score."""
@@ -303,10 +319,10 @@ class Roc(NamedTuple):
 
 
 def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
-    """Return the ROC curve in counts, without scaling to rates, as the papers draw it.
+    """Return the ROC curve in counts instead of rates, as the papers draw it.
 
-    Between two points the curve is a straight line: up where only positives have the score, to the right
-    where only negatives have it, and a diagonal where they tie.
+    The curve is a straight line between two points. It goes up where only positives have the score, to the right
+    where only negatives have it, and diagonally where both have it.
 
     Parameters
     ----------
@@ -318,7 +334,7 @@ def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_wei
     Returns
     -------
     Roc
-        `false_positives` and `true_positives`: the origin, and a point for each distinct score.
+        `false_positives` and `true_positives`: the origin, and one point for each distinct score.
 
     Examples
     --------
@@ -343,7 +359,7 @@ def auc(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the area under the ROC curve, ties counted one half.
+    r"""Return the area under the ROC curve; a tied pair counts one half.
 
     .. math:: \frac{1}{IK} \sum_{i,k} \bigl(1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}\bigr)
 
@@ -359,7 +375,8 @@ def auc(
     Returns
     -------
     float
-        The share of pairs in the right order, from 0 to 1; an `Estimate` if there is a `confidence`.
+        The share of pairs in the right order, from 0 to 1; 1/2 for a random order. An `Estimate` if there is a
+        `confidence`.
 
     References
     ----------
@@ -404,7 +421,7 @@ def partial_auc(
 
     .. math:: \int_a^b \max(T(x) - c,\, 0)\, dx.
 
-    Ties are diagonals of the curve, which is cut where a bound falls onto one.
+    A tie is a diagonal piece of the curve. A bound that falls within such a piece cuts it.
 
     Parameters
     ----------
@@ -413,14 +430,14 @@ def partial_auc(
     max_fpr, min_fpr : float, optional
         b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
     min_tpr : float
-        c, less than 1: only the area above this true positive rate counts. With `max_fpr` this is the
-        two-way partial AUC of a test that must be specific and sensitive.
+        c, less than 1. Only the area above this true positive rate counts. Together with `max_fpr` this is the
+        two-way partial AUC, for a test that must be specific and sensitive.
     max_fp, min_fp : float, optional
         The bounds as numbers of false positives instead of rates: b K and a K.
     standardized : bool
-        Whether to bring the area to 1 for a perfect list and to 1/2 for one in random order, whatever the
-        part of the curve: (1 + (area - least) / (most - least)) / 2, with the area under the diagonal as
-        the least.
+        Whether to rescale the area, so that a perfect list has 1 and a list in random order 1/2 for any part of the
+        curve: (1 + (area - least) / (most - least)) / 2. Here ``least`` is the area under the diagonal and ``most``
+        is the largest possible area.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -429,12 +446,13 @@ def partial_auc(
     Returns
     -------
     float
-        In rates, from 0 to (b - a) (1 - c), or standardized; an `Estimate` if there is a `confidence`.
+        The area in units of rates, from 0 to (b - a) (1 - c), or standardized. An `Estimate` if there is a
+        `confidence`.
 
     Raises
     ------
     ValueError, TypeError
-        If a bound is given as a rate and as a number.
+        If a bound is given both as a rate and as a number, or the lower bound is not below the upper one.
 
     References
     ----------
@@ -444,7 +462,7 @@ def partial_auc(
 
     Examples
     --------
-    The positives above the best of four negatives, as a share, times the width 1/4:
+    Up to one false positive out of four, the area is 1/4 times the share of positives above the best negative:
 
     >>> import pnorm
     >>> pnorm.metrics.partial_auc([5.0, 4.0, 1.0], [3.0, 2.0, 0.0, -1.0], max_fp=1) * 4
@@ -454,21 +472,21 @@ def partial_auc(
     high, low = _rate("max", max_fpr, max_fp, 1.0, rows), _rate("min", min_fpr, min_fp, 0.0, rows)
     if not low < high:
         raise ValueError(
-            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} "
-            "(max_fpr or max_fp)"
+            f"the lower bound (min_fpr or min_fp) must be below the upper bound (max_fpr or max_fp); got the rates "
+            f"{low:g} and {high:g}"
         )
     floor = _checks.share(min_tpr, "min_tpr")
     if floor == 1.0:
-        raise ValueError("min_tpr must be less than 1; no area lies above a true positive rate of 1")
+        raise ValueError("min_tpr must be less than 1; got 1, and no area lies above a true positive rate of 1")
     return rows.measure(partial(_area, low, high, floor, bool(standardized)), confidence, n_resamples, seed)
 
 
 def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) -> float:
-    """Return an end of the part of a ROC curve, given as a rate or as a number of negatives, as a rate."""
+    """Return one end of the part of a ROC curve as a rate; it is given as a rate or as a number of negatives."""
     if number is None:
         return default if rate is None else _checks.share(rate, f"{end}_fpr")
     if rate is not None:
-        raise ValueError(f"{end}_fpr and {end}_fp say the same in two ways; pass one of them")
+        raise ValueError(f"{end}_fpr and {end}_fp set the same bound, as a rate and as a number; pass one of them")
     value = _checks.real(number, f"{end}_fp")
     n_neg = rows.n_neg * rows.unit
     if not 0.0 <= value <= n_neg:
@@ -494,7 +512,7 @@ def _area(low: float, high: float, floor: float, standardized: bool, at: Distinc
 
 def _area_above(x: Vector, width: Vector, y: Vector, rise: Vector, low: float, high: float, floor: float) -> Any:
     """Return the area above a floor and below lines that rise from (x, y) by (width, rise), from low to high."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # pieces of no width or next to none
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # pieces of width zero or almost zero
         a, b = (np.clip((end - x) / width, 0.0, 1.0) for end in (low, high))
         y_a, y_b = (y - floor + rise * share for share in (a, b))
         above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))
@@ -502,7 +520,17 @@ def _area_above(x: Vector, width: Vector, y: Vector, rise: Vector, low: float, h
 
 
 class Crossing(NamedTuple):
-    """A point where two ROC curves cross, in counts."""
+    """A point where two ROC curves cross, in counts.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> push = pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
+    >>> plain = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4])
+    >>> found = pnorm.metrics.crossing(push, plain)
+    >>> found.false_positives, found.true_positives
+    (1.0, 2.0)
+    """
 
     false_positives: float
     """Negatives down to the point."""
@@ -511,22 +539,22 @@ class Crossing(NamedTuple):
 
 
 def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
-    """Find where one ROC curve stops being above another, the first time.
+    """Find the first point at which the ROC curve that starts higher falls below the other.
 
-    Up to there one list has as many positives among its first n rows as the other, or more, for every n; right
-    after it, fewer. If it is the list with a push at the top, this is where the push begins to cost.
+    Before this point, one list has at least as many positives among its first n rows as the other, for every n. Right
+    after it, the list has fewer. If that list comes from a push at the top, the push costs positives from here on.
 
     Parameters
     ----------
     roc_a, roc_b : Roc, or pair of array_like
-        What `roc_counts` returns for two ways of scoring the same rows: false and true positives, which
-        rise from (0, 0) to the same (K, I).
+        The curves of two scores of the same rows, as `roc_counts` returns them: false and true positives, which rise
+        from (0, 0) to the same (K, I).
 
     Returns
     -------
     Crossing or None
-        The last point that the curves have in common before the other one is above; None if one of them
-        is never below the other, or they are the same. O(N log N).
+        The last common point before the other curve is above. None if one curve is never below the other, or if the
+        curves are equal. The cost is O(N log N).
 
     Raises
     ------
@@ -535,8 +563,8 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
 
     Notes
     -----
-    A curve goes up and to the right, so that it has one point after n rows; two curves meet where these
-    points agree. That makes the answer exact at the vertical pieces, too.
+    The curves are compared after the same number of rows n. Each curve goes up and to the right, so it has exactly one
+    point for each n. The answer is therefore exact on vertical pieces, too.
 
     Examples
     --------
@@ -557,12 +585,12 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
 
 
 def _lead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[float, Crossing | None]:
-    """Return 1.0 if curve a is above b at first, -1.0 if it is below, else 0.0; and the point where this changes."""
+    """Return 1.0 if curve a starts above b, -1.0 if below, else 0.0; and the point where this changes."""
     (fp_a, tp_a), (fp_b, tp_b) = a, b
     depth = np.union1d(fp_a + tp_a, fp_b + tp_b)
     true_a = np.interp(depth, fp_a + tp_a, tp_a)
     ahead = true_a - np.interp(depth, fp_b + tp_b, tp_b)
-    ahead[np.abs(ahead) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
+    ahead[np.abs(ahead) <= 1e-12 * depth[-1]] = 0.0  # rounding errors of the interpolation on ties
     sign = float(np.sign(ahead[np.flatnonzero(ahead)[:1]]).sum())
     behind = np.flatnonzero(sign * ahead < 0.0)
     if behind.size == 0:
@@ -574,14 +602,15 @@ def _lead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[float, Cr
 
 
 def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
-    false, true = _checks.two(roc, f"{name} must be a pair, false and true positives, as roc_counts returns it")
+    false, true = _checks.two(roc, f"{name} must be a pair of false and true positives, as roc_counts returns it")
     x, y = _checks.scores(false, f"false positives of {name}"), _checks.scores(true, f"true positives of {name}")
     if x.size != y.size:
         raise ValueError(
-            f"{name} must be a pair of as many false as true positives, as roc_counts returns it; got scores?"
+            f"{name} must have as many false as true positives; got {x.size} and {y.size}. Pass roc_counts(f_pos, "
+            "f_neg), not the scores"
         )
     if x.size < 2 or x[0] != 0.0 or y[0] != 0.0 or (np.diff(x) < 0.0).any() or (np.diff(y) < 0.0).any():
-        raise ValueError(f"{name} must rise from (0, 0), as what roc_counts returns does; got scores?")
+        raise ValueError(f"{name} must rise from (0, 0). Pass roc_counts(f_pos, f_neg), not the scores")
     return x, y
 
 
@@ -601,16 +630,16 @@ def precision_at(
 ) -> float:
     """Return the share of positives among the first k rows.
 
-    Where the k-th row ties with others, those of its score share the places that are left in equal
-    parts: the mean over all orders of the tie.
+    If the k-th row ties with others, the result is the mean over all orders of the tied rows: they share the places
+    that are left in equal parts.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
-        An integer is a number of rows, 1 to I + K. A float above 0 and at most 1 is a share of them, rounded
-        up to whole rows (with weights that are not whole numbers it is a share of their sum).
+        An integer is a number of rows, from 1 to I + K. A float above 0 and at most 1 is a share of the rows, rounded
+        up to whole rows. If weights are not whole numbers, it is a share of their sum and is not rounded.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -651,7 +680,7 @@ def recall_at(
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
-        A number of rows or a share of them; this and ties are as in `precision_at`.
+        A number of rows or a share of them, as in `precision_at`. Ties are treated as there.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -683,17 +712,17 @@ def enrichment_factor(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    """Return how many times more positives the first k rows hold than k rows drawn blindly.
+    """Return the precision in the first k rows divided by the share of positives in all rows.
 
-    This is the precision in the first k rows over the share of positives in all rows, a measure of
-    virtual screening in drug discovery: EF 1 % is ``k=0.01``.
+    The factor compares the first k rows with k rows drawn at random. It is used for virtual screening in drug
+    discovery: the usual EF 1 % is ``k=0.01``.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
-        A number of rows or a share of them; this and ties are as in `precision_at`.
+        A number of rows or a share of them, as in `precision_at`. Ties are treated as there.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -702,7 +731,7 @@ def enrichment_factor(
     Returns
     -------
     float
-        1 for a list in random order, at most (I + K) / I; an `Estimate` if there is a `confidence`.
+        From 0 to (I + K) / I; 1 is expected of a random order. An `Estimate` if there is a `confidence`.
 
     Examples
     --------
@@ -721,7 +750,7 @@ def _first(k: Any, rows: RankedList) -> float:
         depth = _checks.real(k, "k") * total
         if not 0.0 < depth <= total:
             raise ValueError(
-                f"k as a share of the rows must be above 0 and at most 1; got {k}: a number of rows is an integer"
+                f"k as a share of the rows must be above 0 and at most 1; got {k}. Pass an integer for a number of rows"
             )
         # 0.07 * 100 is a little more than 7 in floating point.
         return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
@@ -736,7 +765,7 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
     """Return the precision, the recall or the enrichment factor of the first rows."""
     total, positives = at.ranks[..., -1], at.curve[1][..., -1]
     first = np.minimum(depth, total)
-    last = (at.ranks[..., 1:] >= first[..., None]).argmax(axis=-1, keepdims=True)  # the place that the depth falls into
+    last = (at.ranks[..., 1:] >= first[..., None]).argmax(axis=-1, keepdims=True)  # the place that contains the depth
     rows, above, pos, neg = (
         np.take_along_axis(counts, last, axis=-1)[..., 0] for counts in (at.ranks, at.above, at.pos, at.neg)
     )
@@ -747,7 +776,7 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
     return recall if what == "recall" else recall * (total / first)
 
 
-# Ranks, the first ones counting most ------------------------------------------------------------------
+# Sums over the ranks of the positives ------------------------------------------------------------------
 
 
 def average_precision(
@@ -760,7 +789,7 @@ def average_precision(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the mean over the positives of the precision down to each of them.
+    r"""Return the average precision: the mean, over the positives, of the precision down to each of them.
 
     .. math:: \frac1I \sum_i \frac{|\{i' : f_{i'} \ge f_i\}|}{|\{i' : f_{i'} \ge f_i\}| + |\{k : \tilde f_k \ge f_i\}|}
 
@@ -776,7 +805,8 @@ def average_precision(
     Returns
     -------
     float
-        Above 0 and at most 1; an `Estimate` if there is a `confidence`. A tie counts with all of its rows.
+        Above 0 and at most 1; an `Estimate` if there is a `confidence`. The precision at a tied positive counts all
+        rows of the tie.
 
     Examples
     --------
@@ -800,27 +830,27 @@ def discounted_gain_at_top(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the discounted cumulative gain of the positives, each of which gains one.
+    r"""Return the discounted cumulative gain (DCG); every positive has gain 1.
 
     .. math:: \sum_{i :\, \text{rank}_i \le k} \frac{1}{\log_2(1 + \text{rank}_i)}
 
-    Rows of one score share the gains of their ranks in equal parts, the mean over all orders of the tie.
+    Rows of one score share the gains of their ranks in equal parts. This is the mean over all orders of the tie.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float, optional
-        Ranks beyond it gain nothing; a number of rows or a share of them, as in `precision_at`. None for all ranks.
+        Only the first k ranks count. A number of rows or a share of them, as in `precision_at`; None for all ranks.
     normalized : bool
-        Whether to divide by the gain of the best list, with all positives first (NDCG).
+        Whether to divide by the gain of the best list, which has all positives first (NDCG).
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
     Returns
     -------
     float
-        0 or more, at most 1 if normalized; an `Estimate` if there is a `confidence`.
+        Zero or more, and at most 1 if normalized. An `Estimate` if there is a `confidence`.
 
     References
     ----------
@@ -853,7 +883,9 @@ def _gain(depth: float, normalized: bool, rows: RankedList) -> Measure:
 
 def _refuse_weights(rows: RankedList) -> None:
     if rows.weighted:
-        raise ValueError("ranks are those of rows, which count as one; got a ScoreTable with weights: make one without")
+        raise ValueError(
+            "this measure uses ranks and takes no weights; got a ScoreTable with weights. Make a table without weights"
+        )
 
 
 def _gains(n: int) -> Vector:
@@ -883,29 +915,29 @@ def bedroc(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the Boltzmann-enhanced discrimination of ROC, early recognition in drug discovery.
+    r"""Return BEDROC, the Boltzmann-enhanced discrimination of ROC.
 
-    With :math:`S = \sum_i e^{-\alpha\,\text{rank}_i / N}` over the positives, N = I + K, and its least and largest
-    value over all lists,
+    .. math:: \frac{S - S_{min}}{S_{max} - S_{min}}, \qquad S = \sum_i e^{-\alpha\,\text{rank}_i / N},
 
-    .. math:: \frac{S - S_{min}}{S_{max} - S_{min}}.
+    with the sum over the positives, N = I + K, and the least and the largest S over all lists. It measures early
+    recognition in drug discovery: the first ranks count most.
 
-    Rows of one score share the terms of their ranks in equal parts, the mean over all orders of the tie.
+    Rows of one score share the terms of their ranks in equal parts. This is the mean over all orders of the tie.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     alpha : float
-        How early counts, above 0: at 20, the first 8 % of the list make up 80 % of the largest score. As alpha
-        goes to 0, this becomes the AUC.
+        Weight of the early ranks, above 0. With 20, the first 8 % of the list account for 80 % of the largest score.
+        As alpha goes to 0, the measure tends to the AUC.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
     Returns
     -------
     float
-        0 for the worst and 1 for the best list; an `Estimate` if there is a `confidence`.
+        From 0 for the worst list to 1 for the best list. An `Estimate` if there is a `confidence`.
 
     References
     ----------
@@ -928,7 +960,7 @@ def _bedroc(alpha: float, rows: RankedList) -> Measure:
     if n_all > _LONG:
         early: _Discount = _LongDiscount(partial(_early_to, alpha / n_all))
     else:
-        with np.errstate(over="ignore"):  # over the first term, for large alpha, and less 1, for small alpha
+        with np.errstate(over="ignore"):  # relative to the first term, for large alpha; minus 1, for small alpha
             early = _Discount(np.expm1(-alpha * np.arange(n_all) / n_all))
     most, least = early.between(0, n_pos), early.between(n_all - n_pos, n_all)
     return lambda at: (early.of(at) - least) / (most - least)
@@ -944,21 +976,22 @@ def _early_to(rate: float, ranks: Counts) -> Vector:
 
 
 class _Discount:
-    """Weights of the ranks of a list, by which measures such as DCG and BEDROC count a positive."""
+    """Weights of the ranks of a list, for measures that are sums over the ranks of the positives (DCG, BEDROC)."""
 
     def __init__(self, of_rank: Vector) -> None:
-        """Take an array to work in."""
-        # The sums of the first part are exact, those of the second one small: a difference of two keeps its digits.
+        """Take the weight of each rank; the array is overwritten."""
+        # The weights are split in two parts. Sums of the first part are exact and sums of the second part are small,
+        # so a difference of two sums keeps its digits.
         unit = np.spacing(np.abs(of_rank).max() * of_rank.size)
         coarse = np.rint(of_rank / unit)
         coarse *= unit
         of_rank -= coarse
         high = cumulated(coarse)
-        del coarse  # of many rows, each array counts
+        del coarse  # saves memory when there are many rows
         self._sums = high, cumulated(of_rank)
 
     def _to(self, ranks: Counts) -> list[Vector]:
-        """Return the sums down to each rank, in terms."""
+        """Return the sums down to each rank, as a list of terms to be added."""
         return [sums.take(ranks) for sums in self._sums]
 
     def between(self, start: int, end: int) -> float:
@@ -971,14 +1004,14 @@ class _Discount:
 
 
 _LONG = 1 << 22
-"""Ranks from which no array is as long as the list."""
+"""Lists longer than this are measured without an array of their length."""
 
 _FIRST = 1 << 12
-"""Ranks whose gains are summed one by one in a longer list."""
+"""In such a list, the gains of this many ranks are summed one by one."""
 
 
 class _LongDiscount(_Discount):
-    """The same from a function of ranks that returns sums, for lists of any length."""
+    """Weights of the ranks given by a function that returns their sums down to each rank, for lists of any length."""
 
     def __init__(self, sums: Callable[[Counts], Vector]) -> None:
         self._function = sums
@@ -987,7 +1020,7 @@ class _LongDiscount(_Discount):
         return [self._function(ranks)]
 
 
-# What the theory bounds -------------------------------------------------------------------------------
+# Quantities of the theory -----------------------------------------------------------------------------
 
 
 def p_norm_risk(
@@ -1003,15 +1036,15 @@ def p_norm_risk(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the error of a list as Theorem 2 has it, a p-norm of the heights as rates.
+    r"""Return the error that Theorem 2 bounds, a p-norm of the heights of the negatives as rates.
 
     .. math:: \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1_{[f_i - \tilde f_k \le \theta]}\Bigr)^p\Bigr)^{1/p}
 
     With `ramp`, :math:`\varphi(f_i - \tilde f_k)` takes the place of the indicator, where
     :math:`\varphi(z) = \min(1, \max(0, 1 - z/\theta))`. The result is between the errors at margins 0 and theta.
 
-    At p = 1 and theta = 0 it is 1 - AUC, if there are no ties (these count as errors here); for large p it
-    tends to ``r_max / I``.
+    Ties count as errors. At p = 1 and theta = 0 the error is 1 - AUC if there are no ties. For large p it tends to
+    ``r_max / I``.
 
     Parameters
     ----------
@@ -1020,9 +1053,10 @@ def p_norm_risk(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     theta : float
-        The margin by which a positive has to be above a negative, zero or more, in units of the scores.
+        The margin, zero or more, in units of the scores. A pair is an error unless the positive is above the negative
+        by more than this.
     ramp : bool
-        Count a positive that is above a negative by less than theta in part. Changes nothing if theta is 0.
+        Whether a positive that is above a negative by less than theta counts in part. No effect if theta is 0.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -1031,7 +1065,7 @@ def p_norm_risk(
     Returns
     -------
     float
-        From 0 to 1, never falling in p nor in theta; an `Estimate` if there is a `confidence`.
+        From 0 to 1; it never falls as p or theta grows. An `Estimate` if there is a `confidence`.
 
     References
     ----------
@@ -1064,7 +1098,7 @@ def p_norm_risk(
             heights = near
         rates = heights / at.pos.sum(axis=-1, keepdims=True)
         largest = np.take_along_axis(rates, at.first, axis=-1)
-        # Scores above the best negative have larger rates, and no weight.
+        # Scores above the best negative have larger rates but no negatives, so they have no weight in the mean.
         shares = np.minimum(rates, largest) / np.maximum(largest, LEAST)
         mean = dots(at.neg, shares**power) / at.neg.sum(axis=-1)
         return largest[..., 0] * mean ** (1.0 / power)
@@ -1073,7 +1107,7 @@ def p_norm_risk(
 
 
 def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
-    """Return for each of falling scores the first that is at most theta above it; bisection compares differences."""
+    """Return, for each of falling scores, the first score that is at most theta above it, by bisection."""
     low, high = np.zeros(scores.size, dtype=np.intp), np.arange(scores.size)
     if theta == 0.0:
         return high
@@ -1086,9 +1120,9 @@ def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
 
 
 def _distances(scores: Vector, counts: Counts, first: NDArray[np.intp]) -> Vector:
-    """Return the sums of counts times distances from each of falling scores, over those from `first` down to it."""
-    # Sums over the blocks of 1, 2, 4, ... scores that end at a score make up any window. Their terms are positive;
-    # a difference of sums over all scores would lose the digits of a narrow window.
+    """Return, for each of falling scores, the sum of counts times distances over the scores from `first` to it."""
+    # Any window is made up of blocks of 1, 2, 4, ... scores, whose sums have positive terms. A difference of two
+    # cumulated sums would lose the digits of a narrow window.
     end, length, total = np.arange(scores.size), np.arange(1, scores.size + 1) - first, np.zeros(counts.shape)
     mass, distance, width = counts.copy(), np.zeros(counts.shape), 1
     with np.errstate(over="ignore", invalid="ignore"):  # in blocks that no window contains
@@ -1106,7 +1140,15 @@ def _distances(scores: Vector, counts: Counts, first: NDArray[np.intp]) -> Vecto
 
 @dataclass(frozen=True)
 class Chain:
-    """The inequalities of `theorem1`, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
+    """The inequalities of `theorem1`, as logarithms: lower <= risk <= surrogate, and risk <= upper.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> chain = pnorm.metrics.theorem1([3.0, 1.0], [2.0, 0.0], pnorm.objectives.Power(2), "hinge")
+    >>> chain.r_max, chain.log_lower <= chain.log_risk <= chain.log_surrogate
+    (1, True)
+    """
 
     r_max: int
     """The largest height of a negative: positives at or below it."""
@@ -1115,21 +1157,21 @@ class Chain:
     log_risk: float
     """log of R_{g,1}, the sum of the prices of all heights."""
     log_surrogate: float
-    """log of R_{g,l}, with losses in the place of counts."""
+    """log of R_{g,l}, with sums of losses in the place of heights."""
     log_upper: float
-    """log of K g(r_max), which bounds the risk, and not the surrogate."""
+    """log of K g(r_max), an upper bound of the risk (the surrogate may be larger)."""
 
 
 def theorem1(
     f_pos: Any, f_neg: Any, price: Price | None = None, loss: str | Loss = "exponential", *, smoothing: float = 0.0
 ) -> Chain:
-    r"""Return the inequalities that tie an objective to the top of the list, as numbers.
+    r"""Return the terms of Theorem 1, which relates the objective to the top of the list.
 
     .. math:: K g(R_{max} / K) \le R_{g,1} \le R_{g,\ell}, \qquad R_{g,1} \le K g(R_{max}),
 
-    where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`,
-    :math:`R_{g,1} = \sum_k g(r_k)`, and :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))`, with a loss of at
-    least 1 at zero, is what training lowers.
+    where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`, and
+    :math:`R_{g,1} = \sum_k g(r_k)`. Training lowers :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))`, whose
+    loss is at least 1 at zero.
 
     Parameters
     ----------
@@ -1138,27 +1180,27 @@ def theorem1(
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     price : Price, optional
-        What a negative pays for the sum of its losses, from `pnorm.objectives`. It is convex and never falls; None is
-        ``Linear()``.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. It must be convex and must never fall.
+        None is ``Linear()``.
     loss : str or Loss
-        What a pair costs whose scores differ by z. It never rises. One that is below 1 at z = 0 is divided by its
-        value there, so that it bounds the count of misranked pairs: the logistic loss by ln 2.
+        The cost of a pair whose scores differ by z. It must never rise. A loss below 1 at z = 0 is divided by its value
+        there, so that it bounds the count of misranked pairs: the logistic loss is divided by ln 2.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
 
     Returns
     -------
     Chain
-        `r_max`, `log_lower`, `log_risk`, `log_surrogate` and `log_upper`; minus infinity stands for the
-        logarithm of zero. O((I + K) log I) and one evaluation of the objective.
+        `r_max`, `log_lower`, `log_risk`, `log_surrogate` and `log_upper`. The logarithm of zero is minus infinity.
+        The cost is O((I + K) log I) and one evaluation of the objective.
 
     Raises
     ------
     ValueError, TypeError
-        If the price falls somewhere or is not convex, or the loss rises (as
-        ``"squared"`` does), for which the inequalities do not hold.
+        If the inequalities do not hold: the price falls somewhere or is not convex, or the loss rises somewhere (as
+        ``"squared"`` does).
     OverflowError
-        If the objective is more than a double holds even in logarithms.
+        If the logarithm of the objective is too large for a double.
 
     References
     ----------
@@ -1176,13 +1218,13 @@ def theorem1(
     chosen = Linear() if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
     if not chosen.increasing:
-        raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
+        raise ValueError(f"price must never fall, or Theorem 1 does not hold; got {price!r}")
     if chosen.root != 1.0:
         raise ValueError(f"price must be convex, or Theorem 1 does not hold; got {price!r}")
     if not of_pairs.decreasing:
-        raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")
+        raise ValueError(f"loss must never rise, or Theorem 1 does not hold; got {loss!r}")
     if of_pairs.at_zero == 0.0:
-        raise ValueError(f"loss must be above zero at z = 0 to count misranked pairs; got {loss!r}")
+        raise ValueError(f"loss must be above zero at z = 0, or it does not bound the misranked pairs; got {loss!r}")
     of_each = heights(pos, neg).astype(np.float64)
     highest = float(of_each.max())
     log_lower, log_upper = (chosen.log_of(np.array([highest / neg.size, highest])) + np.log(neg.size)).tolist()
@@ -1208,29 +1250,29 @@ def difference(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> Estimate:
-    """Return how much more one list is worth than another of the same rows, with an interval.
+    """Return the difference of a measure between two lists of the same rows, with an interval.
 
-    The same rows are drawn for both lists, so that what they have in common cancels: the interval is narrower than
-    those of the two lists suggest. Zero within it means that these rows cannot tell the two ways of scoring apart.
+    The same resampled rows are used for both lists. Variation that the lists share cancels, so the interval is narrower
+    than the intervals of the two lists suggest. If it contains zero, these rows do not distinguish the two scores.
 
     Parameters
     ----------
     measure : callable
         A measure of this module, or any function of ``(f_pos, f_neg)``: ``functools.partial(precision_at, k=0.01)``.
     a, b : pair of array_like, shapes (I,) and (K,)
-        Scores ``(f_pos, f_neg)`` of the two lists, row by row the same positives and negatives.
+        Scores ``(f_pos, f_neg)`` of the two lists. Both have the same positives and negatives in the same order.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
     Returns
     -------
     Estimate
-        measure(a) - measure(b), with `low` and `high`. Two calls of `measure` per resample.
+        measure(a) - measure(b), with `low` and `high`. The cost is two calls of `measure` per resample.
 
     Raises
     ------
     ValueError, TypeError
-        If the lists are not of one size.
+        If the lists have different numbers of positives or of negatives.
 
     Examples
     --------
@@ -1252,8 +1294,8 @@ def difference(
     (pos_a, neg_a), (pos_b, neg_b) = sides
     if (pos_a.size, neg_a.size) != (pos_b.size, neg_b.size):
         raise ValueError(
-            f"a and b must rank the same rows; got {pos_a.size} positives and {neg_a.size} negatives, and {pos_b.size} "
-            f"and {neg_b.size}"
+            f"a and b must rank the same rows; a has {pos_a.size} positives and {neg_a.size} negatives, b has "
+            f"{pos_b.size} and {neg_b.size}"
         )
 
     def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
@@ -1273,10 +1315,20 @@ _COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
 
 
 class Summary(dict[str, float]):
-    """Measures of one list by name; prints as a table."""
+    """Measures of one list: a dictionary from names to numbers, which prints as a table.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> found = pnorm.metrics.summary([3.0, 1.0, 2.0], [0.0, 1.5, 0.5])
+    >>> found["positives_at_top"], round(found["auc"], 3)
+    (2, 0.889)
+    >>> found.to_frame().shape
+    (14, 1)
+    """
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        """Return names, values and intervals, as people write them."""
+        """Return names, values and intervals as text."""
         rows = []
         for name, value in self.items():
             form = (".0f" if value % 1.0 == 0.0 else ".1f") if name in _COUNTS else ".4f"
@@ -1285,12 +1337,12 @@ class Summary(dict[str, float]):
         return rows
 
     def to_frame(self) -> Any:
-        """Return the measures as a data frame of pandas.
+        """Return the measures as a pandas data frame.
 
         Returns
         -------
         DataFrame
-            The columns ``value``, and ``low`` and ``high`` where there are intervals; the index is the names.
+            The column ``value``, and with intervals the columns ``low`` and ``high``. The index holds the names.
 
         Raises
         ------
@@ -1331,27 +1383,28 @@ def summary(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> Summary:
-    """Return the measures of this module for one list, from the very top to the whole of it.
+    """Return a table of measures for one list, from measures of its top to measures of the whole list.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
-        How far down people look, as in `precision_at`: a number of rows or a share of them.
+        The first rows for `precision_at`, `recall_at` and `enrichment_factor`: a number of rows or a share of them, as
+        in `precision_at`.
     max_fpr : float
-        The end of the partial AUC, which is the standardized one here.
+        The largest false positive rate of the partial AUC, above 0. The standardized partial AUC is computed.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. With them, measures of ranks (the normalized discounted gain and `bedroc`) are left
-        out.
+        Case weights, zero or more. With weights, measures of ranks (the normalized discounted gain and `bedroc`) are
+        left out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page. All measures take the same resamples.
+        For an interval; see the top of the page. All measures use the same resamples.
 
     Returns
     -------
     Summary
-        A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table. The
-        first four are the sizes of both sides, `k` in rows, and `max_fpr`.
+        A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table. The first
+        four entries are the numbers of positives and negatives, `k` in rows, and `max_fpr`.
 
     Examples
     --------
@@ -1378,7 +1431,7 @@ def summary(
     rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
-        raise ValueError("max_fpr must be above 0")
+        raise ValueError("max_fpr must be above 0; got 0")
     measures: dict[str, Callable[[], Measure]] = {
         "positives_at_top": lambda: _at_top,
         "r_max": lambda: _r_max,

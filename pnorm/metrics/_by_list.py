@@ -1,4 +1,4 @@
-"""Measures of lists with grades: the mean over lists, and the value of every list."""
+"""Measures of lists whose rows have grades: the value of every list, and the mean over the lists."""
 
 from __future__ import annotations
 
@@ -17,16 +17,25 @@ Index = NDArray[np.intp]
 class MeanOverLists(float):
     """The mean of a measure over lists: a float that also has `values` and `groups`.
 
-    Prints with the number of lists; a format (``f"{x:.3f}"``) and ``float(x)`` leave it out.
+    ``print`` shows the number of lists. A format (``f"{x:.3f}"``) and ``float(x)`` give the mean alone.
+
+    Examples
+    --------
+    >>> from pnorm import metrics
+    >>> found = metrics.ndcg([0.9, 0.5, 0.7, 0.1], [3, 2, 0, 1], group=["a", "a", "b", "b"])
+    >>> found
+    0.815465 over 2 lists
+    >>> found.values.round(3), found.groups, round(float(found), 3)
+    (array([1.   , 0.631]), array(['a', 'b'], dtype=object), 0.815)
     """
 
     values: Vector
-    """The measure of every list, in the order in which the lists first appear; nan for one that is left out."""
+    """The measure of every list, in the order in which the lists first appear; nan for a list that is left out."""
     groups: NDArray[Any]
     """The labels of the lists in the same order, or 0, 1, 2, ... if `group` held their sizes."""
 
     def __new__(cls, value: float, values: Vector, groups: NDArray[Any]) -> MeanOverLists:
-        """Make a float that remembers its parts."""
+        """Make a float that keeps the values of the lists."""
         made = super().__new__(cls, value)
         made.values, made.groups = values, groups
         return made
@@ -91,7 +100,7 @@ class Ties:
         found = np.concatenate([[1.0], x[:-1]])
         found[self._first] = 1.0
         step = 1
-        while step < place.max():  # found has the products of up to `step` factors
+        while step < place.max():  # found holds the products of up to `step` factors
             far = np.flatnonzero(place >= step)
             found[far] *= found[far - step]
             step *= 2
@@ -114,13 +123,13 @@ def _depth(k: Any) -> float:
 def _mean(
     values: Vector, hollow: NDArray[np.bool_], empty: Any, group: Any, order: Index | None, starts: Index
 ) -> float:
-    """Return the mean over the lists; a hollow list, one without relevant rows, counts as `empty` says."""
+    """Return the mean over the lists; `empty` is the value of a hollow list, one without relevant rows."""
     values = np.where(hollow, _checks.of_empty(empty), values)
     counted = values[~np.isnan(values)]
     if counted.size == 0:
         raise ValueError(
-            f"none of the {values.size} lists has a relevant row, so that empty='skip' leaves no list; empty=0 and "
-            "empty=1 count them"
+            f"none of the {values.size} lists has a relevant row, and empty='skip' leaves out such lists. Pass empty=0 "
+            "or empty=1 to count them"
         )
     mean = float(counted.mean())
     if group is None:
@@ -134,7 +143,7 @@ def _mean(
 
 
 def gains_of(y: Vector, starts: Index, gain: Any) -> Vector:
-    """Return what rows are worth, in units of the best row of their list, as NDCG is a ratio."""
+    """Return the gain of each row divided by the largest gain of its list; NDCG is a ratio and does not change."""
     if callable(gain):
         gains = _checks.Vectorised(gain, "gain", "ndcg")(y)
         what = "gain must return finite numbers of zero or more"
@@ -148,13 +157,13 @@ def gains_of(y: Vector, starts: Index, gain: Any) -> Vector:
         i = int(wrong.argmax())
         raise ValueError(f"{what}; got {gains[i]:g} for the grade {y[i]:g}")
     if callable(gain) and (np.diff(gains[np.argsort(y)]) < 0.0).any():
-        raise ValueError("gain must not fall where grades rise")
+        raise ValueError("gain must not fall as grades rise; it returns less for a higher grade")
     largest = np.maximum.reduceat(gains, starts[:-1])
     return np.asarray(gains / np.repeat(np.where(largest > 0.0, largest, 1.0), np.diff(starts)))
 
 
 def discounts_of(discount: Any, k: Any, starts: Index) -> Vector:
-    """Return what the ranks of the longest list are worth, best first; none beyond k."""
+    """Return the discounts of the ranks of the longest list, best first; zero beyond k."""
     depth = math.inf if k is None else _depth(k)
     ranks = np.arange(1.0, np.diff(starts).max() + 1.0)
     if isinstance(discount, str):
@@ -165,10 +174,12 @@ def discounts_of(discount: Any, k: Any, starts: Index) -> Vector:
     else:
         found = _checks.vector(discount, "discount", None, "one number for each rank, the best first")
         if found.size < ranks.size:
-            raise ValueError(f"discount has {found.size} numbers, and there is a list of {ranks.size} rows")
+            raise ValueError(
+                f"discount must have a number for each rank; got {found.size} numbers for a list of {ranks.size} rows"
+            )
         found = found[: ranks.size]
     if not np.isfinite(found).all() or (found < 0.0).any() or (np.diff(found) > 0.0).any():
-        raise ValueError("discount must be finite, zero or more, and not rise from rank to rank")
+        raise ValueError("discount must be finite, zero or more, and must not rise from rank to rank")
     found = found / found[0] if found[0] > 0.0 else found  # NDCG is a ratio
     return np.where(ranks <= depth, found, 0.0)
 
@@ -189,7 +200,7 @@ def ndcg(
     group: Any = None,
     empty: Any = 0,
 ) -> float:
-    r"""Return the normalised discounted cumulative gain of a list, or its mean over lists.
+    r"""Return the normalised discounted cumulative gain (NDCG) of a list, or its mean over lists.
 
     .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i,
 
@@ -198,30 +209,31 @@ def ndcg(
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first. Equal scores share the mean of their discounts.
+        The scores f; the largest is first. Equal scores share the mean of their discounts.
     y : array_like, shape (r,)
         The grades, zero or more.
     k : int, optional
-        Look at the first k places alone.
+        Count only the first k places.
     gain : {"linear", "exponential"} or callable
-        What a grade is worth: itself, 2 ** y - 1, or a function of an array of grades that never falls.
+        The gain of a grade y: y, 2 ** y - 1, or a function of an array of grades that never falls.
     discount : {"log2"}, callable, or array_like
-        What ranks 1, 2, ... are worth: a function of an array of ranks, or an array; zero or more, never rising.
+        The factors D of ranks 1, 2, ...: a function of an array of ranks, or an array. They are zero or more and never
+        rise.
     group : array_like, optional
         Lists: a label for each row, or the sizes of lists that follow each other. None is one list.
     empty : float or {"skip"}
         The value of a list in which no row is worth anything: a number from 0 to 1, or "skip" to leave it out.
-        `pnorm.listwise.ndcg_loss` and `pnorm.listwise.train` take it as 1, a loss of 0.
+        `pnorm.listwise.ndcg_loss` and `pnorm.listwise.train` use 1, a loss of 0.
 
     Returns
     -------
     float
-        From 0 to 1; a `MeanOverLists` if there is a `group`. O(N log N) for N rows.
+        From 0 to 1; a `MeanOverLists` if there is a `group`. The cost is O(N log N) for N rows.
 
     Raises
     ------
     ValueError, TypeError
-        If a grade is worth less than zero, or all lists are skipped.
+        If a gain is negative, or all lists are skipped.
 
     References
     ----------
@@ -252,7 +264,7 @@ def ndcg(
 
 
 class _Relevant:
-    """Which rows of lists are relevant, and the ties of the lists."""
+    """The relevant rows of each list, and the ties of the lists."""
 
     def __init__(self, scores: Any, y: Any, relevance_level: Any, group: Any) -> None:
         f, grades, self.order, self.starts = opened(scores, y, group)
@@ -269,30 +281,30 @@ class _Relevant:
         return _mean(values, self.total == 0.0, empty, self._group, self.order, self.starts)
 
     def in_first(self, k: float) -> Vector:
-        """Return how many relevant rows are among the first k of every list; a tie shares what places are left."""
+        """Return how many relevant rows are among the first k of every list; tied rows share the places left."""
         share = np.clip((k - self.ties.above) / self.ties.sizes, 0.0, 1.0)
         return self.ties.of_lists(self.found * share)
 
     def per_relevant(self, x: Vector) -> Vector:
-        """Return sums of lists divided by their relevant rows; 0 where there are none."""
+        """Return the sum of each list divided by its number of relevant rows; 0 if it has none."""
         return x / np.maximum(self.total, 1.0)
 
 
 def mean_precision_at(
     scores: Any, y: Any, k: int, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
 ) -> float:
-    """Return the share of relevant rows among the first k, or its mean over lists.
+    """Return the share of relevant rows among the first k rows, or its mean over lists.
 
-    For one list it is `precision_at`, which takes the list as two sides.
+    For one list this equals `precision_at`, which takes the list as two sides.
 
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first. Rows of one score share the places that are left in equal parts.
+        The scores f; the largest is first. Rows of one score share the places that are left in equal parts.
     y : array_like, shape (r,)
         The grades, any real numbers.
     k : int
-        A number of rows. The number found is divided by k in lists of fewer rows, too, as trec_eval does.
+        A number of rows. In a list with fewer than k rows the count is still divided by k, as in trec_eval.
     relevance_level : float, optional
         A row is relevant whose grade is at least this; by default, one whose grade is above 0.
     group : array_like, optional
@@ -303,7 +315,7 @@ def mean_precision_at(
     Returns
     -------
     float
-        From 0 to 1; a `MeanOverLists` if there is a `group`. O(N log N) for N rows.
+        From 0 to 1; a `MeanOverLists` if there is a `group`. The cost is O(N log N) for N rows.
 
     Raises
     ------
@@ -326,12 +338,12 @@ def mean_recall_at(
 ) -> float:
     """Return the share of all relevant rows that are among the first k, or its mean over lists.
 
-    For one list it is `recall_at`, which takes the list as two sides.
+    For one list this equals `recall_at`, which takes the list as two sides.
 
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first. Rows of one score share the places that are left in equal parts.
+        The scores f; the largest is first. Rows of one score share the places that are left in equal parts.
     y : array_like, shape (r,)
         The grades, any real numbers.
     k : int
@@ -346,7 +358,7 @@ def mean_recall_at(
     Returns
     -------
     float
-        From 0 to 1; a `MeanOverLists` if there is a `group`. O(N log N) for N rows.
+        From 0 to 1; a `MeanOverLists` if there is a `group`. The cost is O(N log N) for N rows.
 
     Raises
     ------
@@ -366,17 +378,18 @@ def mean_recall_at(
 def mean_average_precision(
     scores: Any, y: Any, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
 ) -> float:
-    r"""Return the mean over relevant rows of the precision down to each of them, or its mean over lists (MAP).
+    r"""Return the average precision of a list, or its mean over lists (MAP).
 
     .. math:: \frac{1}{|R|} \sum_{i \in R} \frac{|\{j \in R : f_j \ge f_i\}|}{|\{j : f_j \ge f_i\}|}
 
-    with the relevant rows R of the list. A tie counts with all of its rows, as in `average_precision`, which is this
-    for one list given as two sides.
+    with the relevant rows R of the list: the mean, over the relevant rows, of the precision down to each of them. The
+    precision at a tied row counts all rows of the tie. For one list this equals `average_precision`, which takes the
+    list as two sides.
 
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first.
+        The scores f; the largest is first.
     y : array_like, shape (r,)
         The grades, any real numbers.
     relevance_level : float, optional
@@ -389,7 +402,7 @@ def mean_average_precision(
     Returns
     -------
     float
-        From 0 to 1; a `MeanOverLists` if there is a `group`. O(N log N) for N rows.
+        From 0 to 1; a `MeanOverLists` if there is a `group`. The cost is O(N log N) for N rows.
 
     Raises
     ------
@@ -398,7 +411,7 @@ def mean_average_precision(
 
     Examples
     --------
-    The mean of 1/1 and 2/3, and 1/2:
+    The first list has the mean of 1/1 and 2/3, the second one 1/2:
 
     >>> from pnorm import metrics
     >>> found = metrics.mean_average_precision([0.9, 0.5, 0.7, 0.2, 0.1], [2, 1, 0, 0, 1], group=[3, 2])
@@ -428,11 +441,12 @@ def mean_reciprocal_rank(
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first. Where the first relevant row ties, this is the mean over all orders of the tie.
+        The scores f; the largest is first. If the first relevant row ties, the result is the mean over all orders of
+        the tie.
     y : array_like, shape (r,)
         The grades, any real numbers.
     k : int, optional
-        A list counts 0 whose first relevant row is beyond the first k rows.
+        Count only the first k rows. A list counts 0 if its first relevant row comes later.
     relevance_level : float, optional
         A row is relevant whose grade is at least this; by default, one whose grade is above 0.
     group : array_like, optional
@@ -443,8 +457,8 @@ def mean_reciprocal_rank(
     Returns
     -------
     float
-        From 0 to 1; a `MeanOverLists` if there is a `group`. The cost is that of `expected_reciprocal_rank`, which
-        this is for a reader whom each relevant row satisfies.
+        From 0 to 1; a `MeanOverLists` if there is a `group`. It equals `expected_reciprocal_rank` with a probability of
+        1 for each relevant row, and costs the same.
 
     Raises
     ------
@@ -478,23 +492,22 @@ def expected_reciprocal_rank(
 ) -> float:
     r"""Return the expected 1 / rank of the row that satisfies a reader, or its mean over lists (ERR).
 
-    The reader goes down the list, and is satisfied by a row of grade :math:`y_i` with probability :math:`R_i`.
-
     .. math:: \sum_s \frac1s\, R_{(s)} \prod_{t<s} (1 - R_{(t)}), \qquad R_i = \frac{2^{y_i} - 1}{2^{y_{max}}},
 
-    where (s) is the row in place s.
+    where (s) is the row in place s. The model is a reader who goes down the list and stops at row i, which has the
+    grade :math:`y_i`, with probability :math:`R_i`.
 
     Parameters
     ----------
     scores : array_like, shape (r,)
-        f; the largest is the first. Where rows tie, this is the mean over all orders of the tie.
+        The scores f; the largest is first. If rows tie, the result is the mean over all orders of the tie.
     y : array_like, shape (r,)
         The grades, zero or more.
     k : int, optional
-        Look at the first k places alone.
+        Count only the first k places.
     max_grade : float, optional
-        :math:`y_{max}`, the largest grade of the scale, for instance 4; by default, the largest grade in `y`, of all
-        lists. Numbers of two data sets are on one scale only if it is given, as one of them may lack that grade.
+        :math:`y_{max}`, the largest grade of the scale, for instance 4. The default is the largest grade in `y` over
+        all lists. Set it to compare data sets, since one of them may lack the largest grade.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -503,7 +516,7 @@ def expected_reciprocal_rank(
     Returns
     -------
     float
-        From 0 to 1, which it does not reach; a `MeanOverLists` if there is a `group`.
+        At least 0 and below 1; a `MeanOverLists` if there is a `group`.
 
     Raises
     ------
@@ -512,9 +525,9 @@ def expected_reciprocal_rank(
 
     Notes
     -----
-    O(N log N) for N rows without ties. The mean over the orders of n tied rows needs the mean product of
-    :math:`1 - R` over the first j of them, for all j. It is added up row by row, for j up to where it is less than
-    1e-17: O(n m) at most, with m of them of a grade above 0.
+    The cost is O(N log N) for N rows without ties. The mean over the orders of n tied rows needs the mean product of
+    :math:`1 - R` over the first j of them, for all j. It is built up row by row, for j up to where it is less than
+    1e-17. This costs O(n m) at most, if m of the tied rows have a grade above 0.
 
     References
     ----------
@@ -523,7 +536,8 @@ def expected_reciprocal_rank(
 
     Examples
     --------
-    Of grades 0 to 2, grade 1 satisfies with probability 1/4 and grade 2 with 3/4: 3/4 + 1/4 * 1/4 * 1/3.
+    With grades 0 to 2, the reader stops at grade 1 with probability 1/4 and at grade 2 with probability 3/4. The rows
+    of grades 2 and 1 have ranks 1 and 3, so the result is 3/4 + 1/4 * 1/4 * 1/3:
 
     >>> from pnorm import metrics
     >>> round(metrics.expected_reciprocal_rank([0.9, 0.5, 0.7], [2, 1, 0]), 4)
@@ -534,7 +548,7 @@ def expected_reciprocal_rank(
         raise ValueError(f"y must hold grades of zero or more; got {grades.min():g}")
     most = float(grades.max()) if max_grade is None else _checks.nonnegative(max_grade, "max_grade")
     if grades.max() > most:
-        raise ValueError(f"y has the grade {grades.max():g}, above max_grade, {most:g}; max_grade ends the scale")
+        raise ValueError(f"y has the grade {grades.max():g}, above max_grade, {most:g}. Pass a larger max_grade")
     stops = np.exp2(grades - most) * -np.expm1(-grades * math.log(2.0))
     ties = Ties(f, starts)
     hollow = np.maximum.reduceat(grades, starts[:-1]) == 0.0
@@ -542,11 +556,11 @@ def expected_reciprocal_rank(
 
 
 _NIL = 40.0
-"""Logarithm of one over what counts as no chance to come this far; e**-40 is 4e-18."""
+"""Probabilities below e**-40, about 4e-18, count as zero."""
 
 
 def _cascade(stops: Vector, ties: Ties, k: Any) -> Vector:
-    """Return for every list the expected 1 / rank of the row at which a reader stops; 0 beyond k and for none.
+    """Return the expected 1 / rank of the row at which a reader stops, for every list; 0 beyond k or without a stop.
 
     A row stops the reader with a probability. Rows of one tie are in any order with the same probability.
     """
@@ -565,10 +579,10 @@ def _cascade(stops: Vector, ties: Ties, k: Any) -> Vector:
 
 
 def _alive(q: Vector) -> Vector:
-    """Return the mean, over all orders of n factors, of the product of the first 0, 1, 2, ... of them, up to n or nil.
+    """Return the mean, over all orders of n factors, of the product of the first j of them, for j = 0, 1, 2, ...
 
     q : (B, n), the factors of B ties, from 0 to 1. By Maclaurin's inequality the mean product of j factors is at most
-    the j-th power of the mean factor, which says where it is nil.
+    the j-th power of the mean factor. j ends at n, or where this bound counts as zero.
     """
     n = q.shape[1]
     q = -np.sort(-q, axis=1)

@@ -17,7 +17,7 @@ from pnorm._checks import CaseWeights, Vector
 from pnorm.metrics._ranked_list import RankedLists
 
 _NEGATIVES, _SHARE = 10, 0.01
-"""Negatives at the top for the partial AUC by default: so many, or this share of them if that is more."""
+"""Default number of negatives at the top for the partial AUC, or share of the negatives if that is more."""
 
 _ALL: tuple[Any, Any] = (slice(None), slice(None))
 
@@ -43,8 +43,8 @@ def _standardized(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight:
 
 
 def first_negatives(n_neg: float) -> float | None:
-    """Return how many of the negatives the partial AUC by default looks at, None for all of them."""
-    if n_neg <= (1.0 + 1e-9) * _NEGATIVES:  # the sum may round otherwise elsewhere
+    """Return the number of negatives that the default partial AUC covers, None for all of them."""
+    if n_neg <= (1.0 + 1e-9) * _NEGATIVES:  # a sum of weights in another order may round differently
         return None
     return max(float(_NEGATIVES), _SHARE * n_neg)
 
@@ -58,13 +58,13 @@ LARGER: dict[str, Measure] = {
     "enrichment_factor": metrics.enrichment_factor,
     "auc": metrics.auc,
 }
-"""Measures that need only the list, the larger the better."""
+"""Measures without further arguments for which larger is better."""
 
 SMALLER: dict[str, Measure] = {"r_max": metrics.r_max}
-"""Measures that need only the list, the smaller the better."""
+"""Measures without further arguments for which smaller is better."""
 
 COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
-"""All functions of `pnorm.metrics` that are better the smaller they are."""
+"""All functions of `pnorm.metrics` for which smaller is better."""
 
 MEASURES = sorted({*LARGER, *SMALLER, "p_norm_risk", "precision_at", "recall_at"})
 """All measures of one list, given as two sides."""
@@ -73,9 +73,9 @@ MEASURES = sorted({*LARGER, *SMALLER, "p_norm_risk", "precision_at", "recall_at"
 def named(
     metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push: str = "top", argument: str = "metric"
 ) -> tuple[Measure, str]:
-    """Return the measure that a user passes, as one of some names or as a function, and its name.
+    """Return the measure that a user passes, by name or as a function, and its name.
 
-    A name means the end of the list that the push is at. A function gets the scores as they are.
+    A measure given by name is computed at the end of the list where the push is. A function gets the scores unchanged.
     """
     if callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
@@ -86,16 +86,16 @@ def named(
         raise TypeError(f"{argument} must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
     elif metric not in names and metric in MEASURES:
         raise ValueError(
-            f"{argument} {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by "
-            f"name there are {', '.join(map(repr, names))}"
+            f"{argument} {metric!r} needs further arguments: pass functools.partial(pnorm.metrics.{metric}, ...). The "
+            f"names without arguments are {', '.join(map(repr, names))}"
         )
     else:
         name, measure = metric, names[_checks.choice(metric, argument, names)]
     weighted = counted.c_pos is not None or counted.c_neg is not None
     if weighted and not takes(measure, None, None, pos_weight=None, neg_weight=None):
         raise ValueError(
-            f"rows have weights, and the {argument} {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
-            "neg_weight)"
+            f"rows have weights, but the {argument} {name} takes no weights. Pass a function of (f_pos, f_neg, "
+            "pos_weight, neg_weight)"
         )
     if push == "bottom" and isinstance(metric, str):
         name, measure = f"{name}, read from below", partial(_from_below, measure)
@@ -103,7 +103,7 @@ def named(
 
 
 def _from_below(measure: Measure, f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
-    """Return a measure of the list read from below: the negatives are in the place of the positives."""
+    """Return a measure of the reversed list, in which the negatives take the place of the positives."""
     if isinstance(f_pos, RankedLists | metrics.ScoreTable):
         return measure(f_pos.from_below(), None)
     weights = {"pos_weight": neg_weight, "neg_weight": pos_weight}
@@ -124,7 +124,7 @@ def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
 def scorer(
     measure: Measure, name: str, counted: CaseWeights, rows: tuple[Any, Any] = _ALL
 ) -> Callable[[Vector, Vector], float]:
-    """Return a function that measures scores of some rows; with groups, the mean over the groups. It may return nan."""
+    """Return a function that measures the scores of given rows, with groups the mean over them; nan is possible."""
     of_lists = lists(counted, rows)
 
     def score(f_pos: Vector, f_neg: Vector) -> float:
@@ -149,8 +149,8 @@ def scorer_of_lists(
 ) -> Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
     """Return a function that measures many lists of the same rows at once, by measures that have names.
 
-    Scores are (S, I) and (S, K), a row for each list. What is returned is (M, S), a row for each measure. A list is
-    sorted once for all of them.
+    Scores are (S, I) and (S, K), a row for each list. The result is (M, S), a row for each measure. A list is sorted
+    once for all measures.
     """
     of_lists = lists(counted, rows)
 

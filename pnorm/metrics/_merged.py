@@ -1,4 +1,4 @@
-"""Lists as tables of scores, which merge: what measures need to know of rows that do not fit into memory."""
+"""Tables of the counts at each score, which merge: measures of lists that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -25,42 +25,44 @@ from pnorm.metrics._ranked_list import (
 )
 
 _LEAST, _MOST = 1e-150, 1e150
-"""Between these lie weights whose squares and sums are numbers."""
+"""Weights between these have squares and sums that neither overflow nor underflow."""
 
 _PARTS = 5
-"""Places over which the rows of an interval are spread. An odd number of parts is symmetric after rounding to whole
-rows, so that a pair of one interval counts one half."""
+"""Number of places over which the rows of an interval are spread. With an odd number the spread stays symmetric after
+rounding to whole rows, so a pair within one interval counts one half."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable:
-    r"""The rows of a ranked list counted by score: a table of bounded size that stands for any number of rows.
+    r"""The number of positives and negatives at each score: a table of bounded size for any number of rows.
 
-    Measures of a list need the distinct scores and how many positives and negatives have each. A table has them in
-    `places`, the best first. Tables of parts of the rows `merge` to the table of all rows, in whatever order, and the
-    measures of `pnorm.metrics` take a table in the place of `f_pos` and `f_neg`: ``auc(table)``,
-    ``precision_at(table, k=100)``, ``summary(table, confidence=0.95)``. So do `average_precision`, `bedroc`,
+    Use it for lists that do not fit into memory or lie on several machines. Make a table of each part of the rows with
+    `of`, then `merge` the tables in any order.
+
+    The measures of `pnorm.metrics` take a table in the place of `f_pos` and `f_neg`: ``auc(table)``,
+    ``precision_at(table, k=100)``, ``summary(table, confidence=0.95)``, and likewise `average_precision`, `bedroc`,
     `discounted_gain_at_top`, `enrichment_factor`, `partial_auc`, `positives_at_top`, `r_max`, `recall_at`,
     `roc_counts`, and `p_norm_risk` with ``theta=0`` (``p_norm_risk(table, None, 4)``).
 
-    The table is exact as long as there are at most ``size + 2 top`` distinct scores. With more, the `top` best and the
-    `top` worst of them remain, and the others are put together in at most `size` intervals. The measure is an
-    `Estimate` then, whose `low` and `high` bound it for certain: with all positives of an interval above its negatives,
-    and below. Its value is that of rows evenly mixed within an interval. Without `confidence` these bounds are all that
-    `low` and `high` say, and the `confidence` of the `Estimate` is 1. With it, they are the ends of the interval from
-    resamples, moved apart by the distances of the bounds. 1000 resamples take less than a second, for any number of
-    rows.
+    The table is exact if there are at most ``size + 2 top`` distinct scores. With more, the `top` best and the `top`
+    worst scores stay exact, and the others are put together in at most `size` intervals. A measure is an `Estimate`,
+    and its value is that of rows evenly mixed within each interval.
+
+    Without `confidence`, `low` and `high` are certain bounds: all positives of an interval are below its negatives, or
+    above them. The `confidence` of the `Estimate` is 1. With `confidence`, `low` and `high` are the ends of the
+    interval from resamples, each moved outwards by the distance of the value from the bound. 1000 resamples take less
+    than a second for any number of rows.
 
     Parameters
     ----------
     low, high : ndarray, shape (E,)
-        The lowest and the highest score of each place, the best place first.
+        The lowest and the highest score of each place, the best place first. A place is a single score or an interval.
     pos, neg : ndarray, shape (E,)
         Positives and negatives at each place: whole numbers, or sums of weights.
     size, top : int
-        The most intervals, and the distinct scores that are kept at either end.
+        The largest number of intervals, and the number of distinct scores that are kept at either end.
     level : int
-        How many of the 64 binary digits of a score are left out to find its interval; 0 while the table is exact.
+        The number of last binary digits, out of 64, that scores of one interval may differ in; 0 in an exact table.
     whole : bool
         Whether all weights are whole numbers.
     squares : pair of ndarray or None
@@ -68,11 +70,11 @@ class ScoreTable:
 
     Notes
     -----
-    `of` and `of_labelled` make tables; nobody calls the class. An interval holds the doubles that agree in all but
-    their last `level` binary digits, so that the intervals of two tables are the same or one contains the other.
-    `level` is the smallest for which there are at most `size` intervals. That is why a merged table has the same bits
-    as that of all rows, however they were cut into parts (with weights that are not whole numbers, up to the rounding
-    of their sums).
+    Call `of` or `of_labelled` to make a table, not the class. An interval holds the doubles that agree in all but their
+    last `level` binary digits. Two intervals of two tables are therefore equal, or disjoint, or one contains the other.
+    `level` is the smallest number for which there are at most `size` intervals. A merged table therefore has the same
+    bits as a table of all rows, for any division into parts. With weights that are not whole numbers this holds up to
+    the rounding of their sums.
 
     Examples
     --------
@@ -84,13 +86,15 @@ class ScoreTable:
     >>> parts = [ScoreTable.of(f_pos[i::3], f_neg[i::3], size=4096, top=100) for i in range(3)]
     >>> table = parts[0].merge(*parts[1:])
     >>> table
-    <ScoreTable: 3,000 positives and 100,000 negatives at 2,915 places, 200 of them exact>
+    <ScoreTable: 3,000 positives and 100,000 negatives at 2,826 places, 595 of them exact>
+    >>> table.n_pos, table.n_neg, table.exact
+    (3000, 100000, False)
     >>> pnorm.metrics.auc(table)
-    0.759989 [0.759894, 0.760083]
-    >>> pnorm.metrics.auc(f_pos, f_neg)
-    0.75998865
+    0.752602 [0.752175, 0.753029]
+    >>> round(pnorm.metrics.auc(f_pos, f_neg), 6)
+    0.752605
     >>> pnorm.metrics.precision_at(table, k=100, confidence=0.95)
-    0.45 [0.36, 0.53]
+    0.34 [0.25, 0.44]
     """
 
     low: Vector
@@ -114,7 +118,7 @@ class ScoreTable:
         size: int = 2**16,
         top: int = 2**14,
     ) -> ScoreTable:
-        """Return the table of rows given as two sides, one of which may be empty.
+        """Return the table of rows given as two sides; one side may be empty.
 
         Parameters
         ----------
@@ -123,19 +127,20 @@ class ScoreTable:
         pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
             Case weights, zero or more. Those above zero must be from 1e-150 to 1e150.
         size : int
-            The most intervals, 16 at least. Each halving of their number doubles the error bound of a measure.
+            The largest number of intervals, at least 16. Halving it doubles the error bound of a measure.
         top : int
-            Distinct scores that are kept at either end of the list, 0 or more: as many as people look at, or more.
+            The number of distinct scores that are kept at either end of the list, 0 or more. Pass at least as many as
+            the first rows that you measure.
 
         Returns
         -------
         ScoreTable
-            O(N log N) for N = I + K. Its arrays have at most ``size + 2 top`` elements, 3 MB by default.
+            Its arrays have at most ``size + 2 top`` elements, 3 MB by default. The cost is O(N log N) for N = I + K.
 
         Raises
         ------
         ValueError, TypeError
-            If scores are not finite, or weights are negative or out of range.
+            If scores are not finite, or if weights are negative or out of range.
 
         Examples
         --------
@@ -152,7 +157,7 @@ class ScoreTable:
 
     @classmethod
     def of_labelled(cls, f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: int = 2**14) -> ScoreTable:
-        """Return the table of rows in which positives and negatives lie together.
+        """Return the table of rows given as scores and labels.
 
         Parameters
         ----------
@@ -168,12 +173,12 @@ class ScoreTable:
         Returns
         -------
         ScoreTable
-            The same as from the two sides.
+            The same table as `of` returns for the two sides.
 
         Raises
         ------
         ValueError, TypeError
-            If there are other labels, or what `of` refuses.
+            If there are other labels, or for the same reasons as in `of`.
 
         Examples
         --------
@@ -199,13 +204,13 @@ class ScoreTable:
         Returns
         -------
         ScoreTable
-            The table that `of` makes of all rows at once, with the smallest of the sizes and of the tops; the order of
-            the tables does not matter. O(E log E) for E places in all tables.
+            The table that `of` makes of all rows at once, with the smallest `size` and the smallest `top` of the
+            tables. The order of the tables does not matter. The cost is O(E log E) for E places in all tables.
 
         Raises
         ------
         TypeError
-            If something else is merged.
+            If an argument is not a `ScoreTable`.
 
         Examples
         --------
@@ -236,12 +241,12 @@ class ScoreTable:
         )
 
     def from_below(self) -> ScoreTable:
-        """Return the table of the list read from below, where the negatives are what is looked for.
+        """Return the table of the reversed list, in which the negatives take the place of the positives.
 
         Returns
         -------
         ScoreTable
-            ``of(-f_neg, -f_pos)``, the same bits.
+            The same bits as ``of(-f_neg, -f_pos)``.
 
         Examples
         --------
@@ -273,7 +278,7 @@ class ScoreTable:
         return int(counts.sum()) if self.squares is None else float(counts.sum())
 
     def _columns(self, weighted: bool) -> Sequence[Counts]:
-        """Return what is added where places are put together."""
+        """Return the columns that are added when places are put together."""
         if not weighted:
             return self.pos, self.neg
         return self.pos + 0.0, self.neg + 0.0, *(self.squares or (self.pos + 0.0, self.neg + 0.0))
@@ -305,13 +310,16 @@ def tables_of_lists(
 
 
 def _weights(weight: Any, name: str, size: int) -> Vector | None:
-    """Return weights whose squares are numbers, too."""
+    """Check weights; their squares must neither overflow nor underflow."""
     c = _checks.weights(weight, name, size, some=False)
     if c is not None:
         wrong = (c > 0.0) & ~((c >= _LEAST) & (c <= _MOST))
         if wrong.any():
             found = c[wrong.argmax()]
-            raise ValueError(f"{name} must be 0 or from {_LEAST:g} to {_MOST:g} in a table; got {found:g}: scale it")
+            raise ValueError(
+                f"{name} must be 0 or from {_LEAST:g} to {_MOST:g} in a table; got {found:g}. Multiply all weights by "
+                "a constant"
+            )
     return c
 
 
@@ -332,15 +340,15 @@ def _of_sides(given: Sequence[tuple[Vector, Vector | None]], size: Any, top: Any
 def _coarsened(
     low: Vector, high: Vector, columns: list[Counts], size: int, top: int, level: int, whole: bool
 ) -> ScoreTable:
-    """Return the table of places in any order, which may be the same or contain each other."""
+    """Return the table of places, which are in any order and may be equal or contain each other."""
     order = np.argsort(-high, kind="stable")
     low, high = low[order], high[order]
     if high.size:
-        # The `top` best scores of all are among the best of every part that has them, so that none is in an interval.
+        # The `top` best scores of all are among the `top` best of every part that has them: none is in an interval.
         from_top = np.concatenate([[0], np.cumsum(high[1:] != high[:-1])])
         ends = (from_top < top) | (np.unique(low, return_inverse=True)[1] < top)
         differing = _differing(_magnitudes(high))
-        between = ~(ends[1:] | ends[:-1])  # two neighbours that are not kept for being at an end
+        between = ~(ends[1:] | ends[:-1])  # two neighbours, neither of them kept as one of the `top`
         level = _level(differing[between], size, level)
         new = np.where(between, differing > level, high[1:] != high[:-1])
         first = np.flatnonzero(np.concatenate([[True], new]))
@@ -374,7 +382,7 @@ def _level(differing: NDArray[np.intp], size: int, least: int) -> int:
 
 
 class MergedList(Weighed):
-    """A table in the place of a `RankedList`: measures of it have bounds."""
+    """A `ScoreTable` with the interface of a `RankedList`; its measures have bounds."""
 
     unit = 1.0
 
@@ -382,16 +390,16 @@ class MergedList(Weighed):
         self.n_pos, self.n_neg = float(table.n_pos), float(table.n_neg)
         for number, side in ((self.n_pos, "positives"), (self.n_neg, "negatives")):
             if number == 0.0:
-                raise ValueError(f"the table has no {side}; a measure needs both sides: merge the tables of all parts")
+                raise ValueError(f"the table has no {side}; a measure needs both sides. Merge the tables of all parts")
         self.weighted, self.whole = table.squares is not None, table.whole
         self.scores = table.high
         self._table, self._mixed = table, table.low < table.high
         self.distinct, self._of_place = self._spread()
         self.ends = [self._split(first) for first in ("pos", "neg")]
-        """The list with the positives of each interval above its negatives, and below."""
+        """The list with the positives of each interval above its negatives, and the list with them below."""
 
     def _spread(self) -> tuple[DistinctScores, NDArray[np.intp]]:
-        """Return the list with the rows of an interval evenly mixed, and of which place its places are parts."""
+        """Return the list with the rows of an interval evenly mixed, and the place that contains each of its places."""
         parts = np.where(self._mixed, _PARTS, 1)
         at = np.repeat(np.arange(parts.size), parts)
         i = np.arange(at.size) - np.repeat(np.cumsum(parts) - parts, parts)
@@ -426,7 +434,9 @@ class MergedList(Weighed):
     ) -> list[Estimate]:
         """Return several measures, with intervals from the same resamples."""
         if by_score:
-            raise ValueError("theta must be 0 for a ScoreTable, which does not hold the distances of all scores")
+            raise ValueError(
+                "theta must be 0 for a ScoreTable, which does not hold all scores. Pass the scores themselves"
+            )
         return self.measure_these([make() for make in makes], confidence, n_resamples, seed)
 
     def measure_these(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[Estimate]:
@@ -448,7 +458,7 @@ class MergedList(Weighed):
         if not self._mixed.any():
             return Estimate(value, value, value, 1.0)
         best, worst = [float(of(at)) for at in self.ends]
-        if isinstance(of, AveragePrecision):  # its ties count with all of their rows, more than any order of them
+        if isinstance(of, AveragePrecision):  # a tie counts with all of its rows: more than in any order
             worst = float(of.least(self._table.pos, self._table.neg, self._mixed))
         return Estimate(value, min(value, best, worst), max(value, best, worst), 1.0)
 
@@ -460,7 +470,7 @@ class MergedList(Weighed):
         return min(*ends, found.low), max(*ends, found.high)
 
     def resampled(self, place: NDArray[np.intp], rng: np.random.Generator, draws: int) -> Any:
-        """Yield resamples in blocks, with their numbers. What has one `place` ties; places rise from 0."""
+        """Yield resamples in blocks, with their numbers. Scores of one `place` tie; places rise from 0."""
         squares: list[Vector | None] = [None, None]
         if self._table.squares is not None:
             parts = np.bincount(self._of_place)[self._of_place]
@@ -474,15 +484,13 @@ class MergedList(Weighed):
 
 
 def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> RankedList:
-    """Return a list sorted once; a table, and `RankedLists` as they are: measures of those are arrays."""
+    """Return a sorted list, a table in its place, or `RankedLists` unchanged (their measures are arrays)."""
     if isinstance(f_pos, Weighed):
         return f_pos  # type: ignore[return-value]
     if isinstance(f_pos, ScoreTable):
         if not (f_neg is pos_weight is neg_weight is None):
-            raise TypeError("a ScoreTable holds both sides and their weights; pass None for f_neg, and no weights")
+            raise TypeError("a ScoreTable holds both sides and their weights; pass f_neg=None and no weights")
         return MergedList(f_pos)  # type: ignore[return-value]
     if f_neg is None:
-        raise TypeError(
-            "f_neg is missing; pass the scores of the negatives, or a ScoreTable in the place of both sides"
-        )
+        raise TypeError("f_neg is missing; pass the scores of the negatives, or a ScoreTable in place of both sides")
     return RankedList(f_pos, f_neg, pos_weight, neg_weight)

@@ -1,7 +1,7 @@
-"""A ranked list as counts at its distinct scores, and intervals for measures of it.
+"""A ranked list as counts at its distinct scores, and intervals for its measures.
 
-Every measure of a list is a function of the numbers of positives and negatives at each distinct score,
-best first: ties, case weights and resamples are only other counts at the same scores.
+Every measure of a list is a function of the numbers of positives and negatives at each distinct score, best first.
+Ties, case weights and resamples change only these numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,20 @@ Counts = NDArray[Any]
 class Estimate(float):
     """A measure with its interval: a float that also has `low`, `high` and `confidence`.
 
-    Unpacks into value, low, high. Prints with the interval; a format (``f"{x:.3f}"``) and ``float(x)`` leave it out.
+    It unpacks into value, low, high. ``print`` shows ``value [low, high]``. A format (``f"{x:.3f}"``) and ``float(x)``
+    give the value alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> found = pnorm.metrics.auc(rng.normal(1, 1, 200), rng.normal(0, 1, 200), confidence=0.95)
+    >>> value, low, high = found
+    >>> found.low == low < value < found.high == high, found.confidence
+    (True, 0.95)
+    >>> f"{found:.3f}" == f"{value:.3f}"
+    True
     """
 
     low: float
@@ -35,10 +48,10 @@ class Estimate(float):
     high: float
     """Upper end of the interval."""
     confidence: float
-    """The share of resamples that lie between them, from 0 to 1; 1 if they are certain bounds, from a `ScoreTable`."""
+    """The share of resamples between `low` and `high`, from 0 to 1; 1 for the certain bounds of a `ScoreTable`."""
 
     def __new__(cls, value: float, low: float, high: float, confidence: float) -> Estimate:
-        """Make a float that remembers its interval."""
+        """Make a float that keeps its interval."""
         made = super().__new__(cls, value)
         made.low, made.high, made.confidence = low, high, confidence
         return made
@@ -55,9 +68,9 @@ class Estimate(float):
 
 @dataclass(frozen=True)
 class DistinctScores:
-    """Positives and negatives at each distinct score, best first; weights where rows have some.
+    """Numbers of positives and negatives at each distinct score, best first; sums of weights if rows have weights.
 
-    The last axis is that of the scores. Where there is another one before it, it is that of resamples.
+    The last axis runs over the scores. The axis before it, if any, runs over resamples.
     """
 
     pos: Counts
@@ -86,12 +99,12 @@ class DistinctScores:
 
     @cached_property
     def share(self) -> Counts:
-        """The share of positives in the rows at each score, 0 where there are no rows."""
+        """The share of positives in the rows at each score, 0 if there are no rows."""
         return self.pos / np.maximum(np.diff(self.ranks, axis=-1), LEAST)
 
     @property
     def even(self) -> DistinctScores:
-        """The weights of each side divided by a power of two near their sum, so that products keep their digits."""
+        """The weights of each side divided by a power of two near their sum; products then keep their digits."""
         if self.pos.dtype == self.neg.dtype == np.intp:
             return self
         sides = self.pos + 0.0, self.neg + 0.0
@@ -111,32 +124,33 @@ def cumulated(counts: Counts) -> Counts:
 
 
 def dots(a: Counts, b: Counts) -> Any:
-    """Return the sums of a * b over the last axis, without BLAS, so that no bit depends on its threads."""
+    """Return the sums of a * b over the last axis, without BLAS: its bits may depend on the number of threads."""
     return np.einsum("...c,...c->...", a, b)
 
 
 LEAST = 5e-324
-"""In the place of a denominator of 0, where the numerator is 0 too."""
+"""Replaces a denominator of 0 where the numerator is 0 too."""
 
 _TINY = 1e-150
 
 _BLOCK = 1 << 14
-"""Numbers in an array over resamples, which are measured so many at a time as to stay in the cache."""
+"""Size of an array over resamples. It limits the number of resamples measured at a time: arrays stay in the cache."""
 
 _KEPT = 1 << 21
 """The size of an array that is freed before the first resample. From then on glibc keeps freed memory up to this size.
-Otherwise it returns the arrays of each resample to the system and gets them back page by page: with 94,800 rows a
-resample took 7.0 ms, and 2.6 ms like this."""
+Without it, glibc returns the arrays of each resample to the system and gets them back page by page: with 94,800 rows
+a resample took 7.0 ms, and takes 2.6 ms now."""
 
 _FEW = 16
-"""Rows per distinct row from which counts are drawn: a binomial number takes as long as some ten rows."""
+"""From this many rows per distinct row, counts are drawn instead of rows: a binomial number takes as long as about
+ten rows."""
 
 Measure = Callable[[DistinctScores], Any]
 """A function of the counts at the distinct scores, over their last axis."""
 
 PLACES = 2048
-"""Places of a list that are told apart in resamples. With more distinct scores, those further down are put together, in
-growing groups: a resample then costs the same for any number of rows."""
+"""Largest number of places of a list in resamples. With more distinct scores, scores further down are put together in
+growing groups, so a resample costs the same for any number of rows."""
 
 
 class AveragePrecision:
@@ -150,8 +164,8 @@ class AveragePrecision:
     def least(self, pos: Counts, neg: Counts, mixed: NDArray[np.bool_]) -> float:
         """Return a lower bound over all orders of the rows at the places that are mixed.
 
-        At worst a positive has the negatives of its place above it, and of its positives those alone that are above it.
-        The sum of the precisions, as it rises with their number, is at least the integral.
+        In the worst order, all negatives of a place are above its positives. The precision rises with the number of
+        positives, so the sum over them is at least the integral.
         """
         at = DistinctScores(pos, neg)
         above, negatives = at.above + 0.0, at.curve[0][1:] + 0.0
@@ -181,7 +195,7 @@ class _Side:
     def drawn(self, rng: np.random.Generator) -> Counts:
         """Return the counts of rows, or sums of weights, at each place in a resample of as many rows.
 
-        It draws the rows, or the numbers of copies of the distinct ones, which have a multinomial distribution.
+        It draws the rows, or the numbers of copies of the distinct rows, which have a multinomial distribution.
         """
         size = self._at.size
         if _FEW * self._copies.size > size:
@@ -193,9 +207,10 @@ class _Side:
 
 
 class SideOfCounts:
-    """Counts of the rows of one side at each place, from which to draw; with weights also the sums of their squares.
+    """Counts of the rows of one side at each place, to draw from; with weights also the sums of their squares.
 
-    With weights, places have as many rows of one weight each as have the same sum and the same sum of squares.
+    With weights, a place is treated as rows of one weight. Their number and weight are chosen so that the sum of the
+    weights and the sum of their squares are the same.
     """
 
     def __init__(self, counts: Counts, squares: Vector | None) -> None:
@@ -227,22 +242,22 @@ def resamples(
 
 
 class Weighed:
-    """Rows of both sides whose weights are in a unit."""
+    """Rows of both sides whose weights are expressed in a unit."""
 
     def _in_units(self, weights: list[Vector | None]) -> list[Vector | None]:
-        """Return the weights of both sides in the unit that they need."""
+        """Return the weights of both sides divided by the unit, and set the unit."""
         self.weighted = any(c is not None for c in weights)
         self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in weights)
         largest = max(1.0 if c is None else float(c.max()) for c in weights)
         self.unit = _checks.power_of_two(largest) if largest < _TINY else 1.0
-        """The unit of the counts: one, or if all weights are tiny a power of two, so that ratios keep their digits."""
+        """The unit of the counts: one, or a power of two if all weights are tiny, so that ratios keep their digits."""
         return [None if c is None else c / self.unit for c in weights]
 
 
 class RankedList(Weighed):
     """The scores of both sides, with weights, sorted once; rows of weight zero are left out.
 
-    `sure` says that these are scores, whatever they look like.
+    With `sure` there is no warning of vectors that look like labels.
     """
 
     def __init__(
@@ -255,7 +270,7 @@ class RankedList(Weighed):
             if c is None:
                 sides.append((np.sort(scores), None))
             else:
-                order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
+                order = np.lexsort((c, scores))  # the rows that a seed draws do not depend on their order
                 order = order[c[order] > 0.0]
                 sides.append((scores[order], c[order]))
         if not sure:
@@ -284,7 +299,7 @@ class RankedList(Weighed):
     ) -> list[float]:
         """Return several measures, with intervals from the same resamples; `by_score` if one depends on the scores.
 
-        Each is made when it is needed: some have tables over all ranks.
+        Each measure is made only when it is needed, since some have tables over all ranks.
         """
         values = [float(make()(self.distinct)) for make in makes]
         if confidence is None:
@@ -308,18 +323,18 @@ class RankedList(Weighed):
         yield from resamples([_Side(place[at], c, n_places) for at, c in self._rows], n_places, rng, draws)
 
     def _merged(self) -> NDArray[np.intp]:
-        """Return a place for each score, the same for negatives between which there is no positive.
+        """Return a place for each score; negatives with no positive between them have the same place.
 
-        Those of one place tie then. No measure of ranks sees that; more than half of the places may be gone.
+        Scores of one place tie then. This changes no measure of ranks, and may remove more than half of the places.
         """
         negative = self.distinct.pos == 0
         return np.cumsum(np.concatenate([[True], ~(negative[1:] & negative[:-1])])) - 1
 
 
 class RankedLists(Weighed):
-    """Several lists of the same rows, in the place of a `RankedList`: measures of them are arrays.
+    """Several lists of the same rows, with the interface of a `RankedList`; measures are arrays over the lists.
 
-    Places that are left over, where scores tie, have no rows.
+    If scores tie, a list has fewer places than another. The places that are left over have no rows.
     """
 
     def __init__(self, f_pos: Any, f_neg: Any, c_pos: Vector | None = None, c_neg: Vector | None = None) -> None:
@@ -343,7 +358,7 @@ class RankedLists(Weighed):
         self.n_pos, self.n_neg = [float(side[0].sum()) for side in sides]
 
     def from_below(self) -> RankedLists:
-        """Return the lists read from below: the negatives are in the place of the positives."""
+        """Return the reversed lists, in which the negatives take the place of the positives."""
         found = copy(self)
         found.distinct = DistinctScores(self.distinct.neg[:, ::-1], self.distinct.pos[:, ::-1])
         found.n_pos, found.n_neg = self.n_neg, self.n_pos
@@ -365,12 +380,12 @@ def estimates(
     n_resamples: Any,
     seed: Any,
 ) -> list[Estimate]:
-    """Return values with intervals that contain the share `confidence` of the values of so many resamples."""
+    """Return values with intervals that contain the share `confidence` of the values of the resamples."""
     level = _checks.probability(confidence, "confidence")
     draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
     rng = _checks.generator(seed)
     found = np.sort(again(rng, draws), axis=0)
-    tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
+    tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # resamples beyond each end
     low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
     return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
 
@@ -385,7 +400,7 @@ def estimates_by_place(
 ) -> list[Estimate]:
     """Return measures of the list `rows`, which have ranges, with intervals from resamples of at most `PLACES` places.
 
-    What putting places together changes is taken off.
+    The change that comes from putting places together is subtracted.
     """
     place = grouped_places(rows.distinct, PLACES)
     sides = rows.distinct.pos, rows.distinct.neg
@@ -401,23 +416,23 @@ def estimates_by_place(
     exact = [float(measure(rows.distinct)) for measure in of]
     found = []
     for estimate, value, (least, most) in zip(near, exact, ranges, strict=True):
-        # The sum of the weights is another in each resample, so that a sum may leave the range.
+        # The sum of the weights differs between resamples, so a sum may leave the range.
         found.append(moved(estimate, value, max(most, estimate.high), min(least, estimate.low)))
     return found
 
 
 def moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
-    """Return an interval that is as far from another value, within its range."""
+    """Return the interval moved to another value, and cut to the range of the measure."""
     by = value - float(estimate)
     low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
     return Estimate(value, low, high, estimate.confidence)
 
 
 def grouped_places(at: DistinctScores, most: int) -> NDArray[np.intp]:
-    """Return for each distinct score the number of its place: its own, or where there are too many, with others.
+    """Return the number of the place of each distinct score; with too many scores, several share a place.
 
-    The first quarter of the places has a row each, the others grow with the rank; negatives near the top and what
-    lies between them are told apart.
+    Each of the first quarter of the places has one row. The others grow with the rank. Negatives near the top and the
+    scores between them keep different places.
     """
     n_scores = at.pos.size
     if n_scores <= most:
@@ -433,14 +448,14 @@ def grouped_places(at: DistinctScores, most: int) -> NDArray[np.intp]:
 
 
 def _warn_of_labels(**sides: Vector) -> None:
-    """Warn of vectors of one size, one of them zeros and ones, which may be labels and scores."""
+    """Warn of two vectors of one size if one holds only zeros and ones: they may be labels and scores."""
     (_, a), (_, b) = sides.items()
     if a.size != b.size or a.size < 20:
         return
     binary = [name for name, f in sides.items() if f.min() == 0.0 and f.max() == 1.0 and np.isin(f, (0.0, 1.0)).all()]
     if len(binary) == 1:
         warnings.warn(
-            f"{binary[0]} holds zeros and ones, as many as there are scores on the other side: if these are labels y, "
-            "pass f[y == 1], f[y == 0]",
+            f"{binary[0]} holds only zeros and ones, as many as there are scores on the other side. If these are "
+            "labels y, pass f[y == 1], f[y == 0]",
             stacklevel=5,
         )

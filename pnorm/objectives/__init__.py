@@ -1,9 +1,9 @@
-"""Prices, losses, and the objective of any pair of them.
+"""Prices, losses, and the objective that a price and a loss define.
 
-The general objective of the papers charges every negative k a price g for its height, of which a
-loss makes a smooth count:
+In the general objective of the papers, every negative k pays a price g for its height, the number of positives that do
+not score above it. A loss l replaces this count by a smooth sum:
 
-    R = sum_k c_k g(S_k),        S_k = sum_i c_i l(f_i - f_k),
+    R = sum_k c_k g(S_k),        S_k = sum_i c_i l(f_i - f_k).
 
 `pnorm.train` and `pnorm.minimize` take any price and any loss of this module.
 """
@@ -39,7 +39,7 @@ def value(
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> float:
-    r"""Return the logarithm of the general objective at some scores.
+    r"""Return the logarithm of the general objective at given scores.
 
     .. math:: \log R = \log \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\Bigr)
 
@@ -52,38 +52,37 @@ def value(
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. In the formula, g. None is `Linear`.
     loss : str or Loss
-        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
         e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
         or a `Loss` of your own. In the formula, :math:`\ell`.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. In the formula, c.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. Rows of a group that has only one side do not count.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
-        `pnorm.train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.train`.
 
     Returns
     -------
     float
-        log R in nats; minus infinity where R is zero.
+        log R in nats; minus infinity if R is zero.
 
     Raises
     ------
     OverflowError
-        If log R itself is more than a double holds, as with an exponential price of huge sums.
+        If log R itself is too large for a double, as with an exponential price of huge sums.
 
     See Also
     --------
-    value_and_weights : The same with its derivatives.
+    value_and_weights : log R with its derivatives.
 
     Notes
     -----
-    Never a pass over the pairs, but for a `Loss` of your own: exponential and squared take O(I + K),
-    the hinges and the logistic loss a sort more. The logistic loss is summed by Chebyshev series on
-    cells of the score line; like all others it is right to some 1e-14 of the value.
+    Cost: O(I + K) for the exponential and the squared loss, and a sort in addition for the hinges and the logistic
+    loss. Only a `Loss` of your own takes a pass over the pairs. The logistic loss is summed by Chebyshev series on
+    cells of the score line. The relative error of all sums is about 1e-14.
 
     References
     ----------
@@ -115,14 +114,14 @@ def value_and_weights(
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> tuple[float, Vector, Vector]:
-    r"""Return log R and how it changes with every score.
+    r"""Return log R and its derivatives with respect to every score.
 
     .. math:: A_i = -\frac{\partial \log R}{\partial f_i}
               = \frac1R \sum_k \tilde c_k g'(S_k)\, c_i \bigl(-\ell'(f_i - \tilde f_k)\bigr), \qquad
               B_k = \frac{\partial \log R}{\partial \tilde f_k},
 
-    with :math:`\sum_i A_i = \sum_k B_k`. Of a weighted sum of weak rankers, log R falls with the coefficient
-    of h at the rate :math:`\sum_i A_i h(x_i) - \sum_k B_k h(\tilde x_k)`.
+    with :math:`\sum_i A_i = \sum_k B_k`. If the score is a weighted sum of weak rankers, log R falls with the
+    coefficient of h at the rate :math:`\sum_i A_i h(x_i) - \sum_k B_k h(\tilde x_k)`.
 
     Parameters
     ----------
@@ -138,9 +137,9 @@ def value_and_weights(
     log_r : float
         log R in nats.
     A : ndarray, shape (I,)
-        Weights of the positives; zero or more, unless price or loss have a stretch of the other direction.
-        Times R, they are the weights of R itself. At a corner of a loss, they are between those on
-        either side. Zero for rows that do not count, and where R is zero.
+        Weights of the positives. They are zero or more, unless the price falls somewhere or the loss rises somewhere.
+        R times A gives the derivatives of R itself. At a corner of a loss, they are between the weights on either side.
+        Zero for rows that do not count, and if R is zero.
     B : ndarray, shape (K,)
         Weights of the negatives.
 
@@ -151,7 +150,7 @@ def value_and_weights(
 
     Examples
     --------
-    The exponential price looks at the top negative and little else:
+    With the exponential price, almost all weight is on the top negative:
 
     >>> import pnorm
     >>> push = pnorm.objectives.Exponential(5.0)
@@ -189,9 +188,9 @@ def normalized_value(
     .. math:: \Biggl(\frac{\sum_k \tilde c_k \bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\bigr)^p}
               {\sum_k \tilde c_k \bigl(\sum_i c_i\bigr)^p}\Biggr)^{1/p}
 
-    A power mean over the negatives of their mean losses, so that numbers of different p, and of lists of different
-    length, compare: it never falls as p grows. With a loss that is at least 1 where a positive is not above a negative,
-    it is at least `pnorm.metrics.p_norm_risk`.
+    This is the power mean, over the negatives, of their mean losses. Values for different p, and for lists of different
+    length, are comparable. The value never falls as p grows. It is at least `pnorm.metrics.p_norm_risk` if the loss is
+    at least 1 whenever a positive is not above a negative.
 
     Parameters
     ----------
@@ -207,12 +206,12 @@ def normalized_value(
     Returns
     -------
     float
-        In the units of the loss: 1 where the exponential loss of every pair is.
+        The value in units of the loss. With the exponential loss it is 1 if all scores are equal.
 
     Raises
     ------
     OverflowError
-        If it is more than a double holds; `value` returns logarithms.
+        If the value is too large for a double. `value` returns logarithms.
 
     References
     ----------
@@ -236,7 +235,10 @@ def normalized_value(
     with pool:
         log_value = (objective.log_value(f) - log_of_ones(power, c_pos, c_neg, counted.groups)) / power
     if log_value > math.log(np.finfo(float).max):
-        raise OverflowError(f"the normalised objective is e^{log_value:.4g}, more than a double holds; take value")
+        raise OverflowError(
+            f"the normalised objective is e^{log_value:.4g}, too large for a double; call pnorm.objectives.value for "
+            "its logarithm"
+        )
     return math.exp(log_value)
 
 
@@ -252,6 +254,6 @@ def _opened(
     pos, neg = counted.select(pos, neg)
     _checks.exponents(objective.traits.p, pos, neg, "f_pos with f_neg")
     low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
-    if abs(low) / FAR_FROM_ZERO > high - low:  # differences alone count, and these are exact
+    if abs(low) / FAR_FROM_ZERO > high - low:  # only differences count, and these are exact
         pos, neg = pos - low, neg - low
     return objective, Scores(pos, neg), pool, counted

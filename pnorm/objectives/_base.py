@@ -1,8 +1,7 @@
 """The protocol of an objective: a function of the scores of both sides.
 
-An objective knows nothing of weak rankers, of storage or of the loop. `evaluate` returns its value and
-the weights of the rows; `step` minimises it along a direction; `traits` are the facts by which
-solvers decide what to do.
+An objective is independent of weak rankers, storage and solver. `evaluate` returns its value and the weights of the
+rows. `step` minimises it along a direction. `traits` are the properties that solvers depend on.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._pnorm_line import Direction
 
 FAR_FROM_ZERO = 1e3
-"""An offset of so many ranges costs scores three digits."""
+"""An offset of this many ranges costs scores three digits."""
 
 
 Start = tuple[float, float]
@@ -37,7 +36,7 @@ class Scores:
     neg: Vector
 
     def seen_by(self, push: str) -> Scores:
-        """The scores as a push takes the sides: at the bottom they are exchanged, and scores change their sign."""
+        """The scores for a push: for a push at the bottom the sides are exchanged, and scores change their sign."""
         return self if push == "top" else Scores(-self.neg, -self.pos)
 
     def advance(self, direction: Direction, step: float, pool: Pool = SERIAL) -> None:
@@ -51,20 +50,20 @@ class Scores:
 
 @record(frozen=True, eq=False)
 class Evaluation:
-    """The objective at some scores, beside the weights u and w."""
+    """The objective at given scores, in addition to the weights u and w."""
 
     log_f: float
     """log of the objective."""
     log_mass: float
-    """log of the sum of q over all pairs; nan where the objective is not the P-Norm Push."""
+    """log of the sum of q over all pairs; nan unless the objective is the P-Norm Push."""
     within: tuple[Vector, Vector]
-    """u and w divided by the shares of their groups: of sum one in each."""
+    """u and w divided by the shares of their groups, so that they sum to one in each group."""
     share: Vector
     """pi, (G,), of sum one."""
     rate: float
     """The objective's logarithm falls along a ranker at this rate for each unit of its edge."""
     intercept: float = math.nan
-    """That of probabilities made of these scores; nan where the objective gives none."""
+    """The intercept of probabilities computed from these scores; nan if the objective gives none."""
     share_at_one: Vector | None = None
     """The shares of groups at p = 1; None without groups."""
 
@@ -84,12 +83,12 @@ class Corner:
 
 @record(frozen=True)
 class Traits:
-    """Facts of an objective R, by which solvers decide."""
+    """Properties of an objective R that solvers depend on."""
 
     symbol: str
     """The name of its logarithm."""
     convex_form: str
-    """The name of the function of R that is convex in the coefficients, if any is: the logarithm, or a root."""
+    """The function of R that is convex in the coefficients, if there is one: the logarithm, or a root."""
     is_convex: bool
     """Whether that function is convex."""
     p: float = 1.0
@@ -97,27 +96,27 @@ class Traits:
     factored: bool = False
     """Whether it is the P-Norm Push: u and w are softmax weights, which multiply along a ranker of few values."""
     margin: float | None = None
-    """Difference of scores at which a separating ranker has done its work; None: separation is nothing special."""
+    """Score difference up to which a step along a separating ranker goes; None if separation needs no special step."""
     attains_zero: bool = False
-    """Whether losses are zero from there on, so that a minimiser exists where the sides can be separated."""
+    """Whether losses are zero beyond this margin, so that a minimiser exists if the sides are separable."""
     tends_to_zero: bool = False
     """Whether losses go to zero, at infinity or before, so that rows may lose all weight."""
     nonsmooth: Corner | None = None
-    """The part that has no derivative somewhere; None where all have one."""
+    """The part that has no derivative somewhere; None if all have one everywhere."""
 
 
 class Objective(Protocol):
-    """An objective R, as solvers see it."""
+    """The interface of an objective R for solvers."""
 
     groups: Groups | None
     pool: Pool
 
     @property
     def traits(self) -> Traits:
-        """Facts by which solvers decide."""
+        """Properties that solvers depend on."""
 
     def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
-        """Fill u and w with the weights of the rows, which give the edges; v is for the P-Norm Push alone."""
+        """Fill u and w with the weights of the rows, which give the edges; only the P-Norm Push uses v."""
 
     def log_value(self, f: Scores) -> float:
         """Return log R."""
@@ -125,9 +124,9 @@ class Objective(Protocol):
     def step(
         self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None
     ) -> float:
-        """Return the step that minimises R along a direction whose edge has the sign; 0 where rounding hides it.
+        """Return the step that minimises R along a direction; `sign` is that of its edge. 0 if rounding hides the edge.
 
-        `start` is for the scores f, if u and w are known to be the weights there.
+        `start` is the evaluation at the scores f, if u and w are the weights there.
         """
 
     def convex(self, log_r: float) -> tuple[float, float]:
@@ -140,7 +139,7 @@ class Objective(Protocol):
         """Return the log of the price that some negatives pay for heights of zero."""
 
     def sizes(self) -> tuple[float, float]:
-        """Return the largest |log c| on either side: what rounds beside the scores."""
+        """Return the largest |log c| on either side, which contributes to the rounding error."""
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log R, given the scores."""
@@ -151,19 +150,19 @@ Make = Callable[[CaseWeights, Pool], Objective]
 
 
 def max_abs(log_c: Vector | None) -> float:
-    """Return the largest |log c|; zero where all c are one."""
+    """Return the largest |log c|; zero if all c are one."""
     return 0.0 if log_c is None else float(np.abs(log_c).max())
 
 
 def log_of(parts: list[tuple[float, float]]) -> float:
-    """Return the log of a sum of exponentials from those of blocks of rows, in their order."""
+    """Return the log of a sum of exponentials from the sums over blocks of rows, in their order."""
     top, total = merge_exponentials(parts)
     return top + math.log(total)
 
 
 def log_of_ones(p: float, c_pos: Vector, c_neg: Vector, groups: Groups | None) -> float:
-    """Return log R of the price r ** p where all losses are one."""
-    largest = float(c_pos.max())  # weights may be so large that their sum is no number
+    """Return log R of the price r ** p if all losses are one."""
+    largest = float(c_pos.max())  # the sum of large weights may overflow
     shares = c_pos / largest
     masses: Any = shares.sum() if groups is None else np.bincount(groups.pos, shares)[groups.neg]
     with np.errstate(divide="ignore"):

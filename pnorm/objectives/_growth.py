@@ -1,4 +1,4 @@
-"""Formulas of the analysis of gradient descent in a kernel space, which ask how fast a loss grows."""
+"""Formulas of the analysis of gradient descent in a kernel space, which depend on the growth of the loss."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def bounded(loss: Any) -> tuple[PairLoss, Growth]:
     found = loss if isinstance(loss, PairLoss) else LOSSES[_checks.choice(loss, "loss", known)]
     if found.growth is None or found.growth.q == math.inf:
         raise ValueError(
-            f"loss must be one of {', '.join(map(repr, known))}: the loss {found!r} is not known to grow as a power"
+            f"loss must be one of {', '.join(map(repr, known))}, which grow no faster than a known power; got {found!r}"
         )
     return found, found.growth
 
 
 def theorem(loss: Any, s: Any, theta: Any, gamma: Any) -> tuple[PairLoss, Growth, float, float, float]:
-    """Check what Theorem 2.1 asks of the loss and its three exponents; return the loss, its growth, and these."""
+    """Check the conditions of Theorem 2.1 on a loss and three exponents; return them and the growth of the loss."""
     found, growth = bounded(loss)
     grow, shrink = _checks.positive(s, "s"), _checks.probability(theta, "theta")
     decay = _checks.positive(gamma, "gamma")

@@ -1,9 +1,8 @@
-"""A line search that asks for values and slopes only.
+"""A line search that needs values and slopes only.
 
-Along a line log R falls from its start to a minimum, and where R, or a root of it, is convex, rises
-ever after. All functions below take `evaluate(x)`, which returns log R(x) - log R(0), infinite
-where no double holds it, and its derivative, below zero at zero. They return a step x >= 0; zero says that
-none lowers R.
+Along a line, log R falls from its start to a minimum. If R, or a root of it, is convex, log R rises after the minimum.
+All functions below take `evaluate(x)`. It returns log R(x) - log R(0), infinite on overflow, and its derivative, which
+is negative at zero. The functions return a step x >= 0; zero means that no step lowers R.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from pnorm.objectives._pnorm_line import LEFT_OVER
 Evaluate = Callable[[float], tuple[float, float]]
 
 _MAX_STEP = 1e9
-"""Largest step, in units of the one that changes scores by one. R that still falls there falls for ever."""
+"""Largest step, in units of the step that changes scores by one. If R still falls there, it never stops falling."""
 
 _VALUE_ERROR = 1e-15
 """Relative error of R."""
 
 
 def _bracket(evaluate: Evaluate, unit: float, enough: Callable[[float, float], bool]) -> tuple[float, float]:
-    """Return a step that is not enough, or zero, and one that is enough; the same number twice where none is."""
+    """Return a step that is not enough, or zero, and a step that is enough; the same number twice if none is."""
     low, high = 0.0, unit
     while not enough(*evaluate(high)):
         low, high = high, 4.0 * high
@@ -70,11 +69,10 @@ def corner_step(
 ) -> float:
     """Return the minimum of a convex function with corners.
 
-    `convex` turns log R(x) - log R(0) into a convex function that is zero at zero, and its
-    derivative. Two tangents meet below the minimum, which is found once the better end of the
-    bracket is no higher than that, but for rounding. In turns, the next point is where they meet,
-    exact at a single corner, and where the slopes, were they straight in between, would be zero,
-    fast where corners are dense.
+    `convex` turns log R(x) - log R(0) into a convex function that is zero at zero, and its derivative. The tangents at
+    the ends of the bracket meet at or below the minimum. The search ends when the better end is no higher than this
+    point, up to rounding. The next point is in turn the point where the tangents meet, which is exact at a single
+    corner, and the zero of the linearly interpolated slope, which is fast if corners are dense.
     """
 
     def at(x: float) -> tuple[float, float, float]:
@@ -98,7 +96,7 @@ def corner_step(
         if low[1] + low[2] * (meet - low[0]) >= best[1] - rounding:
             break
         x = meet if turn % 2 == 0 else low[0] - low[2] * width / (high[2] - low[2])
-        if turn % 3 == 2:  # three turns halve it at least
+        if turn % 3 == 2:  # three turns at least halve the bracket
             x, before = (low[0] + 0.5 * width, width) if width > 0.5 * before else (x, width)
         if not low[0] < x < high[0]:
             x = low[0] + 0.5 * width

@@ -1,4 +1,4 @@
-"""The losses: those that have names, and those of users."""
+"""The losses: the named ones, and losses defined by users."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pnorm._core import _pairs
 from pnorm.objectives._pair_loss import GroupedScores, Growth, PairLoss, Pairs, Sums
 
 _FARTHEST_CELL = 37
-"""Distance of two cells beyond which ln(1 + e^-z) is e^-z or -z: what that leaves out is below 1e-16 of it."""
+"""Distance of two cells beyond which ln(1 + e^-z) is replaced by e^-z or -z, with a relative error below 1e-16."""
 
 _SMALLEST_EXPONENT = -600.0
 """Exponents below this stay exponents: their powers would be near the smallest doubles."""
 
 _MANY_PAIRS = 10**9
-"""Pairs beyond which a user is told the cost of a loss that visits all of them."""
+"""Number of pairs beyond which a warning states the cost of a loss that visits all pairs."""
 
 
 _Class = TypeVar("_Class", bound=type[PairLoss])
 
 LOSSES: dict[str, PairLoss] = {}
-"""The losses that have names, in the order of messages."""
+"""The named losses, in the order of messages."""
 
 
 def _named(loss: _Class) -> _Class:
@@ -69,18 +69,18 @@ class LogisticLoss(PairLoss):
 
     The score line is cut into cells of width one. `particle_to_multipole` gives every cell of sources its
     moments of Chebyshev polynomials. `multipole_to_local` turns them into a Chebyshev series on every cell
-    of targets, by a table for each distance of two cells; far cells need running sums only, as the loss is
+    of targets, by a table for each distance of two cells. Far cells need only running sums, since the loss is
     e^-z or -z there. `local_to_particle` evaluates the series at the targets. (W. Fong, E. Darve, "The
     black-box fast multipole method", Journal of Computational Physics 228, 2009.)
 
-    The nearest poles of the loss are at +-i pi. A series of n terms therefore leaves out some 12.6^-n,
-    which 14 terms put below rounding (tests/test_objectives.py).
+    The nearest poles of the loss are at +-i pi. The error of a series of n terms is therefore about 12.6^-n, which is
+    below rounding for 14 terms (tests/test_objectives.py).
     """
 
     name = "logistic"
     ascending = True
     lipschitz = 0.25
-    growth = Growth(1, 2.0)  # the factor of the paper's table; 1 would do
+    growth = Growth(1, 2.0)  # the factor of the paper's table; 1 is enough
 
     def value(self, z: Any) -> Any:
         return np.logaddexp(0.0, -z)
@@ -99,7 +99,7 @@ class LogisticLoss(PairLoss):
         moments = np.empty((s_ends.size, _pairs.N_TERMS))
         _pairs.particle_to_multipole(source.f, pairs.weights, s_cells, s_ends, moments)
         order, turned = slice(None), t_ends
-        if sign < 0.0:  # the score line turned round: T_j(-x) = (-1)^j T_j(x)
+        if sign < 0.0:  # the score line is reversed: T_j(-x) = (-1)^j T_j(x)
             order = slice(None, None, -1)
             s_starts, t_starts = s_ends.size - s_starts[::-1], t_ends.size - t_starts[::-1]
             s_ends, turned = -s_ends[::-1], -t_ends[::-1]
@@ -168,7 +168,7 @@ class HingeLoss(PairLoss):
     ascending = True
 
     def __init__(self, smoothing: float = 0.0, left: bool = False) -> None:
-        """Make the hinge whose slope at the corner is zero, the right one; or the left one, which is -1."""
+        """Make a hinge whose slope at the corner is the right derivative, 0, or with `left` the left one, -1."""
         self.smoothing = smoothing
         self._falls_below = math.nextafter(1.0, 2.0) if left else 1.0
         self.smooth = smoothing > 0.0
@@ -180,7 +180,7 @@ class HingeLoss(PairLoss):
         hinge = np.maximum(1.0 - z, 0.0)
         if not self.smooth:
             return hinge
-        with np.errstate(over="ignore"):  # of a parabola so narrow, elsewhere
+        with np.errstate(over="ignore"):  # far from a narrow parabola
             parabola = (1.0 + self.smoothing - z) ** 2 / (4.0 * self.smoothing)
         return np.where(np.abs(1.0 - z) < self.smoothing, parabola, hinge)
 
@@ -215,7 +215,7 @@ class HingeLoss(PairLoss):
 
 @_named
 class SquaredHingeLoss(PairLoss):
-    """max(0, 1 - z)^2, by the same sweep."""
+    """max(0, 1 - z)^2, by a sweep over sorted scores."""
 
     name = "squared_hinge"
     root = 2.0
@@ -240,7 +240,7 @@ class SquaredHingeLoss(PairLoss):
 
 
 def _sweep(pairs: Pairs, end: float, *wanted: bool) -> list[Vector]:
-    """Return sums of the powers 0, 1, 2 of 1 - z over z < end; empty arrays where they are not wanted."""
+    """Return sums of the powers 0, 1, 2 of 1 - z over z < end; an empty array for each power that is not wanted."""
     out = [np.empty(pairs.target.f.size if this else 0) for this in wanted]
     sides, order = _ascending(pairs)
     into = [sums[order] if this else None for sums, this in zip(out, wanted, strict=True)]
@@ -249,7 +249,7 @@ def _sweep(pairs: Pairs, end: float, *wanted: bool) -> list[Vector]:
 
 
 def _ascending(pairs: Pairs) -> tuple[tuple[Vector, Vector, NDArray[np.intp], Vector, NDArray[np.intp]], slice]:
-    """Return both sides such that scores times the sign ascend, and the slice that puts arrays in that order."""
+    """Return both sides ordered so that scores times the sign ascend, and the slice for that order."""
     source, target = pairs.source, pairs.target
     if pairs.sign > 0.0:
         return (source.f, pairs.weights, source.starts, target.f, target.starts), slice(None)
@@ -283,7 +283,7 @@ class SquaredLoss(PairLoss):
         mean = source.group_sums(np.abs(weights) * source.f) / np.where(size > 0.0, size, 1.0)
         apart = source.f - source.spread(mean)
         moments = [source.group_sums(weights)]
-        for _ in range(2):  # of no, of one and of two factors
+        for _ in range(2):  # products of zero, one and two factors
             weights = weights * apart
             moments.append(source.group_sums(weights))
         zeroth, first, second = (target.spread(moment) for moment in moments)
@@ -293,34 +293,32 @@ class SquaredLoss(PairLoss):
 
 
 class Loss(PairLoss):
-    r"""A loss of the user's: a convex function of the difference of two scores, zero or more.
+    r"""A loss defined by you: a convex function of the difference of two scores, zero or more.
 
     .. math:: S_k = \sum_i \ell(f_i - \tilde f_k)
 
-    Nothing is known of it but its values, so its sums take a pass over all pairs, in blocks that
-    threads share: O(I K) calls' worth of work, O(I + K) memory. Above :math:`10^9` pairs a
-    `RuntimeWarning` says so.
+    The sums take a pass over all pairs, in blocks that threads share. The cost is O(I K) work and O(I + K) memory.
+    Above :math:`10^9` pairs a `RuntimeWarning` states the time.
 
     Parameters
     ----------
     l : callable
         The loss, of an array of differences z, as an array of the same shape.
     dl : callable
-        Its derivative, or at a corner any number between those on either side.
+        The derivative of `l`. At a corner it may be any number between the derivatives on either side.
     name : str
-        What messages call it.
+        The name of the loss in messages.
     check : bool
-        Compare `l` and `dl` on sample points between -1000 and 1000, and refuse a loss that is
-        negative somewhere or not convex, or a derivative that is another function's. Points where a
-        value is not finite are left out.
+        Whether to compare `l` and `dl` on sample points between -1000 and 1000. A loss that is negative somewhere or
+        not convex is refused, and so is a derivative that does not match. Points with non-finite values are left out.
 
     Attributes
     ----------
     smooth : bool
-        Whether `dl` has no jumps between sample points; the line search of training differs.
+        Whether `dl` has no jumps between sample points. Training chooses its line search by this.
     decreasing : bool
-        Whether `dl` is nowhere above zero on the sample points. A loss with a rising stretch is
-        welcome in training; `pnorm.metrics.theorem1` needs one without.
+        Whether `dl` is nowhere above zero on the sample points. Training also takes a loss that rises somewhere;
+        `pnorm.metrics.theorem1` does not.
     root : float
         The largest q of 1, 2 and inf such that :math:`\ell^{1/q}`, or :math:`\ln \ell`, is convex on the sample
         points; see `Price`.
@@ -363,7 +361,7 @@ class Loss(PairLoss):
         points, slopes, corners = _checks.sampled(self._dl, points, check)
         self.smooth = not corners
         self.decreasing = bool(points.size and (slopes <= 0.0).all())
-        flat = points[slopes == 0.0]  # from 25 on, it may be underflow
+        flat = points[slopes == 0.0]  # from 25 on, it may have underflowed
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else math.inf
         self.limit = float(self._l(points[-1:])[0]) if points.size else math.inf
 
@@ -377,7 +375,7 @@ class Loss(PairLoss):
 
 
 def work(loss: Any, n_pos: int, n_neg: int) -> int:
-    """Return the size of an evaluation that threads share: the rows, or the pairs where the loss visits them."""
+    """Return the size of an evaluation that threads share: the number of rows, or of pairs if the loss visits them."""
     return n_pos * n_neg if isinstance(loss, PairLoss) and loss.visits_pairs else n_pos + n_neg
 
 
@@ -385,8 +383,8 @@ def warn_of_pairs(loss: PairLoss, n_pairs: int, depth: int = 5) -> None:
     """Warn of the cost of a loss that visits very many pairs."""
     if loss.visits_pairs and n_pairs > _MANY_PAIRS:
         warnings.warn(
-            f"{loss.name} is asked for all {n_pairs:.3g} pairs in every evaluation, some {n_pairs / 2e8:.0f} seconds; "
-            "the named losses need time linear in the rows",
+            f"{loss.name} visits all {n_pairs:.3g} pairs in every evaluation, which takes about "
+            f"{n_pairs / 2e8:.0f} seconds. The named losses take time linear in the rows, or a sort",
             RuntimeWarning,
             stacklevel=depth,
         )
@@ -402,5 +400,8 @@ def loss_of(loss: Any, smoothing: Any) -> PairLoss:
         return found
     if not found.smoothable:
         able = " or ".join(repr(other) for other in LOSSES.values() if other.smoothable)
-        raise ValueError(f"smoothing rounds the corner of the loss {able}; got smoothing={smoothing!r} with {loss!r}")
+        raise ValueError(
+            f"smoothing rounds off the corner of the loss {able} only; got smoothing={smoothing!r} with {loss!r}. "
+            "Leave smoothing out"
+        )
     return found.smoothed(width)

@@ -1,12 +1,12 @@
 """The protocol of a loss: a function of pairs of scores, and its sums over all pairs.
 
-A loss l is a convex function of the difference z of the scores of a positive and a negative. Objectives
-need its sums over one side of the list for every row of the other,
+A loss l is a convex function of the difference z of the scores of a positive and a negative. Objectives need its sums
+over one side of the list (the sources) for every row of the other (the targets),
 
-    value_k = sum_i c_i l(z_ik),        slope_k = -sum_i c_i l'(z_ik),
+    value_k = sum_i c_i l(z_ik),        slope_k = -sum_i c_i l'(z_ik).
 
-of sources with scores s and weights c, for targets with scores t: z = s - t where the sources are
-the positives, and z = t - s where they are the negatives (sign = -1).
+Sources have scores s and weights c, and targets have scores t. z = s - t if the sources are the positives, and
+z = t - s if they are the negatives (sign = -1).
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from pnorm._core import _pairs
 from pnorm._threads import Pool, slices
 
 _PAIRS = 40_000
-"""Pairs of which a loss is asked at a time: arrays of 320 kB, which come from memory that is warm."""
+"""Number of pairs for which a loss is evaluated at a time: arrays of 320 kB, which stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedScores:
-    """The scores of one side, group by group, ascending within each group where a loss asks for it."""
+    """The scores of one side, group by group, ascending within each group if the loss needs it."""
 
     f: Vector
     order: NDArray[np.intp] | None
-    """f[k] is the score of row order[k]; None: of row k."""
+    """f[k] is the score of row order[k], or of row k if this is None."""
     starts: NDArray[np.intp]
     """(G + 1,): the first place of each group, and the end."""
 
     @classmethod
     def of(cls, f: Vector, codes: NDArray[np.intp] | None, starts: NDArray[np.intp], ascending: bool) -> GroupedScores:
-        """Sort scores, whose groups are `codes`."""
+        """Sort scores by their groups, which are `codes`."""
         if codes is not None:
             order = np.lexsort((f, codes)) if ascending else np.argsort(codes, kind="stable")
             return cls(f[order], order, starts)
@@ -65,7 +65,7 @@ class GroupedScores:
         return np.asarray(np.add.reduceat(values, self.starts[:-1]))
 
     def spread(self, values: Vector) -> Vector:
-        """Return values of the groups as values of their rows, or as one number for all of them."""
+        """Return values of the groups as values of their rows, or as one number for all rows."""
         return values if values.size == 1 else np.repeat(values, np.diff(self.starts))
 
 
@@ -88,14 +88,14 @@ class Grouping:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs of sources and targets; `value` and `slope` tell which sums are asked for."""
+    """The pairs of sources and targets; `value` and `slope` select the sums that are needed."""
 
     source: GroupedScores
     weights: Vector
     """Of the sources, in their order."""
     target: GroupedScores
     sign: float
-    """z is the source's score less the target's times this: 1 for positives as sources, -1 for negatives."""
+    """z is this times (score of the source - score of the target): 1 if the sources are positives, -1 if negatives."""
     pool: Pool
     value: bool = True
     slope: bool = True
@@ -114,17 +114,16 @@ class Growth(NamedTuple):
     """Bounds |l(z)| <= factor (1 + |z|)**q and |l'(z)| <= factor (1 + |z|)**(q - 1)."""
 
     q: float
-    """inf where the loss grows faster than any power."""
+    """inf if the loss grows faster than any power."""
     factor: float
     """C_0 of the analysis of gradient descent in a kernel space."""
 
 
 class PairLoss(ABC):
-    """A loss l(z), its facts, and its sums over pairs.
+    """A loss l(z), its properties, and its sums over pairs.
 
-    A subclass needs a name, `value` and `slope`. Its sums visit all pairs, unless it has a faster method
-    `sums` of its own. With `curvature`, Newton's method in a kernel space takes it; with `growth`, the
-    bounds of gradient descent hold for it.
+    A subclass needs a name, `value` and `slope`. Its sums visit all pairs unless it defines a faster method `sums`.
+    Newton's method in a kernel space needs `curvature`. The bounds of gradient descent need `growth`.
     """
 
     name: str
@@ -133,17 +132,17 @@ class PairLoss(ABC):
     decreasing = True
     """Whether it never rises."""
     root = 1.0
-    """A power q such that l ** (1 / q) is convex, or with inf, ln l: as is then that of a sum of such losses."""
+    """A power q such that l ** (1 / q) is convex, or ln l if it is inf. The same then holds for sums of such losses."""
     flat_from = math.inf
-    """The argument from which on it is at its infimum; inf: none."""
+    """The argument from which on the loss is at its infimum; inf if there is none."""
     limit = 0.0
     """Its infimum."""
     ascending = False
     """Whether `sums` needs the scores in ascending order."""
     lipschitz: float | None = None
-    """A Lipschitz constant of its derivative, where one is known."""
+    """A Lipschitz constant of its derivative, if one is known."""
     growth: Growth | None = None
-    """Bounds on its growth, where they are known."""
+    """Bounds on its growth, if they are known."""
 
     @abstractmethod
     def value(self, z: Any) -> Any:
@@ -151,14 +150,14 @@ class PairLoss(ABC):
 
     @abstractmethod
     def slope(self, z: Any) -> Any:
-        """Return l'(z), or at a corner any number between those on either side."""
+        """Return l'(z); at a corner, any number between the derivatives on either side."""
 
     def curvature(self, z: Any) -> Any:
-        """Return l''(z), from either side where it jumps."""
-        raise NotImplementedError(f"nothing is known of the second derivative of {self.name}")
+        """Return l''(z); where it jumps, the value of either side."""
+        raise NotImplementedError(f"the second derivative of {self.name} is not known")
 
     def smoothed(self, width: float) -> PairLoss:
-        """Return the loss with a parabola of half this width in the place of its corner."""
+        """Return the loss with a parabola in the place of its corner; `width` is half the width of the parabola."""
         raise NotImplementedError(f"{self.name} has no corner to round off")
 
     def with_left_slope(self) -> PairLoss:
@@ -166,7 +165,7 @@ class PairLoss(ABC):
         return self
 
     def sums(self, pairs: Pairs) -> Sums:
-        """Return sums for every target; those that are not asked for may be anything."""
+        """Return sums for every target; sums that are not needed may have any value."""
         source, target = pairs.source, pairs.target
         functions = [(self.value, 1.0, pairs.value), (self.slope, -1.0, pairs.slope)]
         out = [np.empty(target.f.size) for _ in functions]
@@ -189,7 +188,7 @@ class PairLoss(ABC):
             pairs.pool.map(add, list(_rectangles(source.starts, target.starts)))
         return Sums(*out)
 
-    # Facts that follow
+    # Derived properties
 
     @property
     def visits_pairs(self) -> bool:
@@ -203,7 +202,7 @@ class PairLoss(ABC):
 
     @property
     def has_curvature(self) -> bool:
-        """Whether it has a second derivative that is known."""
+        """Whether its second derivative is known."""
         return self.smooth and self._overrides("curvature")
 
     def _overrides(self, method: str) -> bool:
@@ -225,7 +224,7 @@ class PairLoss(ABC):
     def change(self, radius: float) -> float:
         """Return the largest |l'(z) - l'(0)| / |z| for |z| <= radius, or a bound on it.
 
-        Where no Lipschitz constant is known, it is that of sample points.
+        If no Lipschitz constant is known, it is computed on sample points.
         """
         if self.lipschitz is not None:
             return self.lipschitz

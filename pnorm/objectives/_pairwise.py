@@ -1,11 +1,11 @@
 r"""R = sum_k c_k g(S_k), S_k = sum_i c_i l(f_i - f_k), for any price g and loss l.
 
-With b_k = c_k g'(S_k) / R, which may be negative where the price falls,
+With b_k = c_k g'(S_k) / R, which is negative where the price falls,
 
     A_i = c_i sum_k b_k (-l'(f_i - f_k)) = -d log R / d f_i,
     B_k = b_k sum_i c_i (-l'(f_i - f_k)) =  d log R / d f_k,
 
-and sum A = sum B. A loss has its own method for the sums over pairs; everything else is here.
+and sum A = sum B. The sums over pairs are a method of the loss. All other computations are in this module.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from pnorm.objectives._pnorm_line import Direction
 from pnorm.objectives._prices import Power, Price, price_of
 
 _TIER = 600.0
-"""Logarithms of weights that are farther apart are not added up as shares of the largest."""
+"""Logarithms of weights that are farther apart than this are not added up as shares of the largest."""
 
 _LOG_ZERO = -1e5
-"""The exponent of a sum of nothing, below that of any sum of doubles."""
+"""The exponent of an empty sum, below that of any sum of doubles."""
 
 _MIN_RANGE = 1e-290
-"""Ranges of rankers, and edges of rankers of range one, below which no step that a double holds has an effect."""
+"""Ranges of rankers, and edges of rankers of range one, below which no finite step has an effect."""
 
 _BLOCK = 2**13
-"""Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
+"""Number of rows whose prices are formed at a time: 64 kB, which stay in the cache."""
 
 
 def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Make:
     """Check a price and a loss, and return a function that makes their objective of the rows that count."""
     if price is not None and p != 1.0:
-        raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
+        raise ValueError(f"p = {p:g} and price={price!r} both set the price; pass only one of them")
     chosen = Power(p) if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
     if isinstance(of_pairs, ExponentialLoss) and isinstance(chosen, Power):
@@ -56,9 +56,9 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Make:
         wanted = "convex" if of_pairs.root == 1.0 else "convex in r ** (1 / 2)"
         fit = [repr(name) for name, other in LOSSES.items() if chosen.root <= other.root]
         raise ValueError(
-            f"R may not be convex with the price {chosen!r} and the loss {of_pairs!r}, with which a price has to be "
-            f"{wanted}. The losses that go with {chosen!r}: {', '.join(fit)}. Price(..., check=False) lets training "
-            "look for a stationary point"
+            f"the objective may not be convex with the price {chosen!r} and the loss {of_pairs!r}, which needs a price "
+            f"that is {wanted}. {chosen!r} goes with the losses {', '.join(fit)}. Or pass Price(..., check=False) to "
+            "train to a stationary point"
         )
 
     def make(counted: CaseWeights, pool: Pool = SERIAL) -> Objective:
@@ -94,16 +94,16 @@ class PairwiseObjective:
     def __init__(
         self, price: Price, loss: PairLoss, c: Sequence[Vector | None], groups: Groups | None, pool: Pool
     ) -> None:
-        """Take the case weights c of either side; None where all are one."""
+        """Take the case weights c of either side; None if all are one."""
         c_pos, c_neg = c
         self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
         self._c = c
         self._log_c_neg = None if c_neg is None else np.log(c_neg)
         log_c_pos = None if c_pos is None else np.log(c_pos)
         self._sizes = max_abs(log_c_pos), max_abs(self._log_c_neg)
-        # Weights so far apart that shares of the largest vanish, which a loss of zero may leave alone with the height.
+        # Weights so far apart that shares of the largest vanish. If the others have a loss of zero, only they count.
         self._log_wide = log_c_pos if log_c_pos is not None and np.ptp(log_c_pos) > _TIER else None
-        # Weights of positives are taken as shares of the largest, as this may be far from one.
+        # Weights of positives are divided by the largest, which may be far from one.
         self._shares = None if c_pos is None else c_pos / c_pos.max()
         self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
         self.power = price.power
@@ -121,18 +121,18 @@ class PairwiseObjective:
         return -math.inf if mass == 0.0 else float(self.price.log_of(np.zeros(1))[0]) + math.log(mass)
 
     def convex(self, log_r: float) -> tuple[float, float]:
-        """Return the function of R that is convex in the coefficients, if any is, and its derivative by log R."""
+        """Return the convex function of R, if there is one, and its derivative with respect to log R."""
         if self.price.log_convex:
             return log_r, 1.0
         value = math.exp(log_r / self.power) if log_r / self.power < 709.0 else math.inf
         return value, value / self.power
 
     def sizes(self) -> tuple[float, float]:
-        """Return the largest |log c| on either side: what rounds beside the scores."""
+        """Return the largest |log c| on either side, which contributes to the rounding error."""
         return self._sizes
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
-        """Bound the rounding error of log R, given the scores; a steep price magnifies that of sums of losses."""
+        """Bound the rounding error of log R, given the scores; a steep price magnifies the error of sums of losses."""
         return 1e-14 * (self.power + abs(log_r) + math.log(n_neg) + sum(self.sizes()))
 
     # Value and weights
@@ -154,14 +154,14 @@ class PairwiseObjective:
     def _sums(self, pairs: Pairs, log_c: Vector | None) -> Sums:
         """Return sums over pairs; `log_c`, if given, are the logarithms of further weights that are far apart.
 
-        Sources whose weights are about as large are summed at a time.
+        Sources are summed in turns, each turn with weights of similar size.
         """
         if log_c is None:
             return self.loss.sums(pairs)
         names = [name for name in ("value", "slope") if getattr(pairs, name)]
         tiers = []
         while (top := float(log_c.max())) > -math.inf:
-            own = log_c >= top - _TIER  # the largest itself, where it is so large that the difference is lost
+            own = log_c >= top - _TIER  # includes the largest, even if the difference is lost in rounding
             sums = self.loss.sums(replace(pairs, weights=np.where(own, pairs.weights * np.exp(log_c - top), 0.0)))
             log_c = np.where(own, -math.inf, log_c)
             anything = np.any([getattr(sums, name) != 0.0 for name in names], axis=0)
@@ -173,7 +173,7 @@ class PairwiseObjective:
         return Sums(**found, exponent=exponent)
 
     def _total(self, log_s: Vector, log_c: Vector | None, slopes: Vector | None = None) -> tuple[float, float]:
-        """Return log R, and the largest log |b R|, of the negatives whose losses have a slope if these are given."""
+        """Return log R and the largest log |b R|, with `slopes` only over negatives whose slope is not zero."""
         parts: list[tuple[float, float]] = []
         top = -math.inf
         for rows in blocks(log_s.size, _BLOCK):
@@ -189,10 +189,10 @@ class PairwiseObjective:
         if math.isfinite(log_r):
             log_r = log_of(parts)
         elif not log_r < 0.0:
-            advice = "" if isinstance(self.price, Power) else ", give the price a smaller scale, or take a Power"
+            advice = "" if isinstance(self.price, Power) else ", or pass a price of smaller scale, or a Power"
             raise OverflowError(
-                f"{self.price!r} of a sum of losses of e^{float(log_s.max()):.4g} is more than a double holds. Scale "
-                f"the weak rankers or the coefficients down{advice}"
+                f"the price {self.price!r} overflows for a sum of losses of e^{float(log_s.max()):.4g}. Scale the weak "
+                f"rankers or the coefficients (lam) down{advice}"
             )
         return log_r, top
 
@@ -205,7 +205,7 @@ class PairwiseObjective:
         return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
 
     def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
-        """Fill u and w with A and B divided by sum |A|, or if that is zero sum |B|: the rate of the result."""
+        """Fill u and w with A and B divided by the rate of the result: sum |A|, or sum |B| if that is zero."""
         pos, neg = self._sorted(f)
         heights, log_c = self._heights(pos, neg), self._log_c(neg)
         log_r, top = self._total(heights.value, log_c, heights.slope if self.loss.decreasing else None)
@@ -224,7 +224,7 @@ class PairwiseObjective:
                     log_b = log_b + log_c[rows]
                 if logs is not None and signs is not None:
                     logs[rows], signs[rows] = np.where(log_b <= top, log_b, -math.inf), sign
-                b[rows] = sign * np.where(log_b <= top, np.exp(log_b - top), 0.0)  # above it are those without a slope
+                b[rows] = sign * np.where(log_b <= top, np.exp(log_b - top), 0.0)  # rows above it have no slope
                 if exponent is not None:
                     B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
                 else:
@@ -243,9 +243,9 @@ class PairwiseObjective:
                 A *= pos.gather(self._shares)
             pos.scatter(A, u)
             neg.scatter(B, w)
-            total = float(np.abs(u).sum()) or float(np.abs(w).sum())  # all A may be zero where no B is
+            total = float(np.abs(u).sum()) or float(np.abs(w).sum())  # all A may be zero although no B is
             if not math.isfinite(total) or (total > 0.0 and math.log(total) + scale > 709.0):
-                raise OverflowError("the slopes of log R are more than a double holds; scale the weak rankers down")
+                raise OverflowError("the slopes of log R overflow; scale the weak rankers down")
             if total > 0.0:
                 u /= total
                 w /= total
@@ -257,12 +257,11 @@ class PairwiseObjective:
     def step(
         self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None
     ) -> float:
-        """Return the step along a direction that minimises R, or for a price that falls somewhere, lowers it.
+        """Return the step along a direction that minimises R, or only lowers it if the price falls somewhere.
 
-        `start` is log R at f and its rate, if u and w are known to be the weights there. Otherwise as
-        `PNorm.step`.
+        `start` is log R at f and its rate, if u and w are the weights there. The rest is as in `PNorm.step`.
         """
-        # Steps are in units of a power of two near the range: they times slopes are numbers however small that is.
+        # Steps are in units of a power of two near the range, so a step times a slope does not overflow for any range.
         scale = _checks.power_of_two(direction.span)
         if scale < _MIN_RANGE:
             return sign * math.inf
@@ -304,7 +303,7 @@ class PairwiseObjective:
         return sign / scale * _line_search.smooth_step(evaluate, unit, highest)
 
     def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
-        """Return log R at infinity, where no pair comes down and some stay level."""
+        """Return the limit of log R along a direction in which no score difference falls and some are constant."""
         sides = sign * direction.pos, sign * direction.neg
         n = 1 if self.groups is None else self.groups.n
         codes = [
@@ -320,7 +319,7 @@ class PairwiseObjective:
         return self.log_value(Scores(f.pos + far * above, f.neg + far * below))
 
     def _convex_since(self, change: float) -> tuple[float, float]:
-        """Return the change of the convex form and its slope, both divided by the slope before a change of log R."""
+        """Return the change of the convex form and its slope for a change of log R, divided by the slope before it."""
         if self.price.log_convex:
             return change, 1.0
         change /= self.power

@@ -29,8 +29,8 @@ class PNorm:
     u = softmax(log c - f) on the positives and w = softmax(log c + p f) on the negatives; F_p
     falls at the rate p F_p (<u, h> - <w, h>) along a weak ranker h.
 
-    With query groups F_p is a sum over groups g of such terms, pi_g its shares, and u and w are
-    those of the row's group times pi_g.
+    With query groups, F_p is a sum of such terms over groups g, and pi_g are their shares. u and w of a row are those
+    within its group, times pi_g.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class PNorm:
         pool: Pool = SERIAL,
         sizes: tuple[float, float] | None = None,
     ) -> None:
-        """Take the largest |log c| of either side where the weights are kept elsewhere."""
+        """Take the largest |log c| of either side if the weights are kept elsewhere."""
         self.p, self.groups, self.pool = p, groups, pool
         self._log_c_pos, self._log_c_neg, self._sizes = log_c_pos, log_c_neg, sizes
 
@@ -52,7 +52,7 @@ class PNorm:
 
     @property
     def log_c(self) -> tuple[Vector | None, Vector | None]:
-        """Logarithms of the case weights of both sides; None where all are one."""
+        """Logarithms of the case weights of both sides; None if all are one."""
         return self._log_c_pos, self._log_c_neg
 
     def select_rows(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PNorm:
@@ -62,7 +62,7 @@ class PNorm:
         return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg), self.pool)
 
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
-        """Return the log of zero: a height of zero is free."""
+        """Return the log of zero, the price of a height of zero."""
         return -math.inf
 
     def convex(self, log_r: float) -> tuple[float, float]:
@@ -70,9 +70,9 @@ class PNorm:
         return log_r, 1.0
 
     def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
-        """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1.
+        """Fill u and w, each of sum one, and v, if given, with the weights of negatives at p = 1.
 
-        With groups, v has the sum one in each.
+        With groups, v sums to one in each group.
         """
         if self.groups is not None:
             return self._evaluate_groups(self.groups, f, u, w, v)
@@ -87,7 +87,7 @@ class PNorm:
 
     def _weigh(self, sides: Sequence[tuple[Vector, Vector | None, Vector, float]]) -> list[float]:
         """Fill in weights of sum one from scores, log c and a scale; return the logs of the sums of exponentials."""
-        if max([weights.size for _, _, weights, _ in sides]) <= ROWS:  # a block each
+        if max([weights.size for _, _, weights, _ in sides]) <= ROWS:  # one block per side
             return [_tilt.softmax_rows(f, log_c, scale, weights) for f, log_c, weights, scale in sides]
         items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
         parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
@@ -99,7 +99,7 @@ class PNorm:
         factors = []
         for (largest, _), item in zip(parts, items, strict=True):
             top, total = sums[item[5]]
-            factors.append(math.exp(largest - top) / total)  # to all digits, however large the exponents
+            factors.append(math.exp(largest - top) / total)  # exact to all digits for exponents of any size
         self.pool.map(
             lambda item: _tilt.rescale_rows(item[0][2], item[1], item[0][4].start, item[0][4].stop),
             list(zip(items, factors, strict=True)),
@@ -116,7 +116,7 @@ class PNorm:
         return log_of(self.pool.map(lambda rows: _tilt.log_sum(f, log_c, scale, rows.start, rows.stop), blocks(f.size)))
 
     def sizes(self) -> tuple[float, float]:
-        """Return the largest |log c| on either side: what rounds beside the scores."""
+        """Return the largest |log c| on either side, which contributes to the rounding error."""
         return self._sizes or (max_abs(self._log_c_pos), max_abs(self._log_c_neg))
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
@@ -126,7 +126,7 @@ class PNorm:
 
     def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector, v: Vector | None) -> Evaluation:
         p, (of_pos, of_neg) = self.p, groups.runs
-        # u and w are room for rows group by group.
+        # u and w are used as work arrays for rows group by group.
         pos = self._weighed(0, of_pos.sort(f.pos), -1.0, u)
         f_neg = of_neg.sort(f.neg)
         mass = self._weighed(1, f_neg, 1.0, w)
@@ -155,7 +155,7 @@ class PNorm:
         return [(*run, *more) for run, *more in zip(self.groups.runs, codes, self._log_c_by_group, strict=True)]
 
     def _weighed(self, side: int, f: Vector, scale: float, weights: Vector) -> Vector:
-        """Fill in the weights of a side, group by group, of sum one in each; return the logs of their sums."""
+        """Fill in the weights of a side, which sum to one in each group; return the logs of the sums before."""
         assert self.groups is not None
         log_sums = np.empty(self.groups.n)
         _tilt.weigh_by_group(f, self._log_c_by_group[side], self.groups.runs[side].starts, scale, weights, log_sums)
@@ -166,9 +166,9 @@ class PNorm:
     ) -> float:
         """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
 
-        `sign` is that of the direction's edge, and of the step. 0 means that rounding hides the
-        edge. Where F_p only falls toward an infimum at infinity, the step stops when a millionth
-        of the decrease is left. The direction must not separate strictly.
+        `sign` is the sign of the edge of the direction, and of the step. 0 means that rounding hides the edge. If the
+        infimum is at infinity, the step ends where a millionth of the decrease is left. The direction must not
+        separate strictly.
         """
         sides = (
             Side(f.pos, direction.pos, self._log_c_pos, u, -1.0),

@@ -1,8 +1,8 @@
 """The step along one weak ranker: equation (1) of the COLT paper, in one variable.
 
-With u_alpha proportional to u e^(-alpha h) on the positives and w_alpha to w e^(p alpha h) on the
-negatives, the slope of log F_p along h is p (E_w h - E_u h). It increases: one root, or an infimum
-at infinity.
+Let u_alpha be proportional to u e^(-alpha h) on the positives and w_alpha to w e^(p alpha h) on the negatives. The
+slope of log F_p along h is p (E_w h - E_u h). It increases with alpha, so there is one root, or the infimum is at
+infinity.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ LEFT_OVER = 1e-6
 """Fraction of the possible decrease that is left where the infimum along a direction is at infinity."""
 
 _TINY = 1e-280
-"""A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
+"""A negligible decrease of log F_p, whose parts are still distinct doubles."""
 
 PLATEAU = 1e-6
-"""Share of the largest variance below which u and w each lie at a single level."""
+"""Share of the largest variance below which u and w count as concentrated at a single level."""
 
 CLOSE = 1e-298
-"""Outputs that differ by less than this fraction of p times the largest are equal to every step: exponents stay below
+"""Outputs that differ by less than this fraction of p times the largest count as equal, so that exponents stay below
 1e300."""
 
 FAR = 50.0
-"""Change of exponents up to which weights clamped to e^-600 stay nothing: shares rise by four times that."""
+"""Change of exponents up to which weights clamped to e^-600 stay negligible: shares rise by four times this."""
 
 FAINT = 1e-100
-"""Mean distance of the weight from the level, as a share of the range, down to which they are."""
+"""Mean distance of the weight from the level, as a share of the range, down to which they stay negligible."""
 
 NEAR = 1 / 16
 """Change of exponents up to which sums at one step give those at another, and exponentials are short polynomials."""
@@ -52,12 +52,12 @@ ROUNDING = 1.2e-16
 _NONE = np.empty(0)
 
 Slope = tuple[float, float, float]
-"""g(x) = sign (E_w h - E_u h) at alpha = sign x, and two derivatives, all times one positive number."""
+"""g(x) = sign (E_w h - E_u h) at alpha = sign x, and two derivatives, all times the same positive number."""
 
 
 @record(frozen=True, eq=False)
 class Direction:
-    """One weak ranker on the rows, less a constant, with its extremes on either side."""
+    """One weak ranker on the rows, minus a constant, with its extremes on either side."""
 
     pos: Vector
     neg: Vector
@@ -66,13 +66,13 @@ class Direction:
     neg_low: float
     neg_high: float
     gap_up: float
-    """Least positive less greatest negative, before centring: > 0 separates, 0 touches; least of all groups."""
+    """Least positive minus greatest negative, before centring; the least over groups. > 0 separates, 0 touches."""
     gap_down: float
-    """Least negative less greatest positive, likewise."""
+    """Least negative minus greatest positive; the least over groups."""
     binary: bool
-    """Whether it takes two values only."""
+    """Whether it takes only two values."""
     close: float
-    """Outputs that differ by no more than this are equal to every step that a double holds."""
+    """Outputs that differ by no more than this count as equal for every finite step."""
 
     @property
     def low(self) -> float:
@@ -111,7 +111,7 @@ class Side:
         return replace(self, h=h, weights=weights)
 
     def levelled(self, rows: slice, level: float, close: float) -> Side:
-        """Some of the rows; those close to a level lie at it."""
+        """Return some of the rows; outputs close to a level are set to it."""
         h = np.where(np.abs(self.h[rows] - level) <= close, level, self.h[rows])
         log_c = None if self.log_c is None else self.log_c[rows]
         return replace(self, f=self.f[rows], h=h, log_c=log_c, weights=self.weights[rows])
@@ -121,7 +121,7 @@ Kernel = Callable[[Side, int, int], Any]
 """A function of some rows of a side, from a first one to the one after the last."""
 
 Each = Callable[[Kernel], tuple[list[Any], list[Any]]]
-"""The answers of a kernel for the blocks of either side, in their order."""
+"""The results of a kernel for the blocks of either side, in their order."""
 
 
 def in_memory(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
@@ -142,7 +142,8 @@ class Line:
     def __init__(self, p: float, each: Each, direction: Direction, sign: float) -> None:
         self.p, self._each, self.direction, self.sign = p, each, direction, sign
         self._span, self._largest = direction.span, max(direction.high, -direction.low)
-        # A power of two that outputs do not exceed: their powers neither overflow nor round otherwise.
+        # Outputs are divided by a power of two that they do not exceed. Powers then do not overflow, nor round
+        # differently.
         self._size = math.ldexp(1.0, min(max(math.frexp(self._largest)[1], -1000), 1000))
         self._base, self._powers = math.nan, (_NONE, _NONE)
 
@@ -202,10 +203,10 @@ class Line:
         return slope
 
     def _on_plateau(self, alpha: float, level: float) -> Slope:
-        """Return the slope to leading order, where u and w both lie at one level.
+        """Return the slope to leading order if u and w are both concentrated at one level.
 
-        g is then a difference of two numbers that both decay like e^-x, and would be lost beside
-        the level: rows at the level are left out, and the largest exponent is taken out of the rest.
+        g is then a difference of two numbers that decay like e^-x, which rounding would hide. So rows at the level are
+        left out, and the largest exponent is factored out of the rest.
         """
         tops, off = [], []
         for at, other in self._split(alpha, level):
@@ -221,7 +222,7 @@ class Line:
         return sign * (b * w1 - a * u1), p * b * w2 + a * u2, sign * (p * p * b * w3 - a * u3)
 
     def _split(self, alpha: float, level: float, close: float = 0.0) -> list[tuple[Any, Any]]:
-        """Return, by side, sums of exponentials at a level and of powers off it, each with its largest exponent."""
+        """Return, by side, sums of exponentials at a level and sums of powers off it, with their largest exponents."""
 
         def split(side: Side, start: int, stop: int) -> Any:
             if close > 0.0:
@@ -242,15 +243,15 @@ class Line:
         return tuple(part[0] + _log(part[1]) for parts in self._split(alpha, level, close) for part in parts)
 
     def _of_binary(self) -> float:
-        """Return ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
+        """Return ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1, computed in logs since u1 may underflow."""
         u1, u0, w1, w0 = self._log_sums(0.0, self.direction.high)
         return ((u1 - u0) + (w0 - w1)) / ((self.p + 1.0) * self.direction.span)
 
     def _excess(self, x: float) -> tuple[float, float, float]:
         """Return a, b and p ln(1 + e^a) + ln(1 + e^b), the excess of log F_p over its limit at infinity.
 
-        The least positive ties with the greatest negative, at a level m; going to infinity leaves
-        the rows at m. e^a and e^b are what the other positives and negatives weigh beside them.
+        The least positive ties with the greatest negative, at a level m. At infinity only the rows at m keep weight.
+        e^a and e^b are the weights of the other positives and negatives relative to those at m.
         """
         level = self.direction.pos_low if self.sign > 0 else self.direction.pos_high
         u_at, u_off, w_at, w_off = self._log_sums(self.sign * x, level, self.direction.close)
@@ -264,7 +265,7 @@ class Line:
         target = LEFT_OVER * offered
         if target < _TINY:
             return 0.0
-        if direction.binary:  # one side is wholly at m, and the other side's a or b falls linearly
+        if direction.binary:  # all rows of one side are at m, and a or b of the other side falls linearly
             rate, start, goal = (1.0, a, target / self.p) if b == -math.inf else (self.p, b, target)
             return self.sign * (start - _inverse_softplus(goal)) / (rate * direction.span)
 
@@ -282,10 +283,10 @@ class Line:
 
 
 class GroupLine(Line):
-    """F_p along a direction, where pairs form within groups only.
+    """F_p along a direction, if pairs form within groups only.
 
-    log F_p is the log of a sum over groups, whose shares pi move along the line as well: the
-    derivatives are cumulants of a mixture, and no closed form is left.
+    log F_p is the log of a sum over groups. Their shares pi also change along the line. The derivatives are cumulants
+    of a mixture, and there is no closed form.
     """
 
     def __init__(
@@ -306,9 +307,10 @@ class GroupLine(Line):
         return self.sign * find_root(self._slope, self.p * width, *first)
 
     def _slope(self, x: float) -> Slope:
-        """Return the slope from cumulants about the level of every group's heaviest positive.
+        """Return the slope from cumulants about the level of the heaviest positive of every group.
 
-        They are those of the weights times exponentials, where these do not raise what was clamped to weights.
+        The cumulants are those of the weights times exponentials, if the exponentials do not raise clamped weights to
+        values that count.
         """
         alpha, largest = self.sign * x, max(self.direction.high, -self.direction.low)
         if self.p * x * largest > FAR:
@@ -331,9 +333,9 @@ class GroupLine(Line):
         _tilt.tilted_by_group(side.weights, side.h, self._runs[k].starts, rate, top, k == 0, *out)
 
     def _of_faint(self, alpha: float) -> Slope:
-        """Return the slope from sums off the level of every group's heaviest positive, one factor taken out of all.
+        """Return the slope from sums off the level of the heaviest positive of every group, with one common factor.
 
-        As on the plateau of a single group, they keep their digits however little they weigh.
+        As on the plateau of a single group, the sums keep their digits even if their weight is small.
         """
         p, pos, groups = self.p, self.sides[0], pairwise(self._runs[0].starts.tolist())
         f, log_c = self._scores[0]
@@ -349,7 +351,7 @@ class GroupLine(Line):
         factor = float(max((part + share).max() for part in off))
         if factor == -math.inf:
             return 0.0, 0.0, 0.0
-        # Means, variances and third cumulants in every group: as they are, and times its share over the factor.
+        # Means, variances and third cumulants in every group: first unscaled, then times its share over the factor.
         means, small = [], []
         for (one, two, three), part in zip((x.T for x in sums), off, strict=True):
             weight, mean = np.exp(part + share - factor), one * np.exp(part)
@@ -370,11 +372,11 @@ class GroupLine(Line):
 
     @cached_property
     def _scores(self) -> list[tuple[Vector, Vector | None]]:
-        """Scores and log c of either side, group by group, which few steps ask for."""
+        """Scores and log c of either side, group by group; few steps need them."""
         return [(run.sort(side.f), run.sort(side.log_c)) for side, run in zip(self.sides, self._runs, strict=True)]
 
     def _split_groups(self, alpha: float, level: Vector, close: float = 0.0) -> tuple[list[Vector], list[Vector]]:
-        """Return, by side, what `split` returns for every group: tops, (G, 2), and sums, (G, 5)."""
+        """Return, by side, the results of `split` for every group: tops, (G, 2), and sums, (G, 5)."""
         tops, sums = [[np.empty((level.size, size)) for _ in self.sides] for size in (2, 5)]
         for side, run, (f, log_c), *out in zip(self.sides, self._runs, self._scores, tops, sums, strict=True):
             h = side.h
@@ -387,8 +389,8 @@ class GroupLine(Line):
     def _excess(self, x: float) -> tuple[float, float, float]:
         """Return two unused numbers and the excess of log F_p over its limit.
 
-        Of the groups whose least positive ties with their greatest negative, the rows at that level
-        stay; the other groups vanish.
+        In groups whose least positive ties with their greatest negative, the rows at that level keep weight. The other
+        groups lose all weight.
         """
         least = (np.minimum, np.maximum) if self.sign > 0.0 else (np.maximum, np.minimum)
         ends = [
@@ -402,7 +404,7 @@ class GroupLine(Line):
             with np.errstate(divide="ignore"):
                 sums, rest = [tops[:, k] + np.log(of_side[:, k]) for k in (0, 1)]
             at += power * np.where(touches, sums, 0.0)
-            # of a group that stays, the excess over its own limit; of one that does not, all
+            # for a group that keeps weight, the excess over its own limit; for another group, all of it
             both += power * np.where(
                 touches, np.logaddexp(0.0, rest - np.where(touches, sums, 0.0)), np.logaddexp(sums, rest)
             )
@@ -425,7 +427,7 @@ class CellLine(GroupLine):
         super().__init__(p, (u, w), direction, sign, (run, run))
         self._room = np.empty(values.size)
         self.faint = False
-        """Whether the step was found to need the rows."""
+        """Whether the step needs the rows."""
 
     def _tilt(self, k: int, rate: float, top: float) -> None:
         side, out = self.sides[k], (self._level, self._sums[k], self._cumulants[k])
@@ -437,7 +439,7 @@ class CellLine(GroupLine):
 
 
 def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope: float, bend: float) -> float:
-    """Solve g(x) = 0 for x > 0, from g < 0 and two derivatives at 0; `evaluate` gives them elsewhere.
+    """Solve g(x) = 0 for x > 0, given g < 0 and two derivatives at 0; `evaluate` returns them elsewhere.
 
     `width` is the largest range of the exponents per unit of x.
     """
@@ -453,7 +455,7 @@ def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope:
 
 
 def _cumulants(sums: Vector, rate: float, size: float) -> Slope:
-    """Mean, variance and third cumulant of h under weights times e^(rate y), from the power sums of y = h / size."""
+    """Return mean, variance and third cumulant of h under weights times e^(rate y), from power sums of y = h / size."""
     mass, first, second, third = _tilt.expanded(sums, rate)
     mean, square = first / mass, second / mass
     variance = max(0.0, square - mean * mean)
@@ -471,5 +473,5 @@ def _softplus(x: float) -> float:
 
 
 def _inverse_softplus(y: float) -> float:
-    """The x with ln(1 + e^x) = y."""
+    """Return the x with ln(1 + e^x) = y."""
     return y + math.log(-math.expm1(-y))

@@ -16,34 +16,34 @@ _SUM_ERROR = 1e-14
 
 
 class Price:
-    r"""A price of the user's: a function of the height that is zero or more, and convex in r, its root or ln r.
+    r"""A price defined by you: a function of the height r that is zero or more, and convex in r, its root or ln r.
 
     .. math:: R = \sum_k g(S_k), \qquad S_k = \sum_i \ell(f_i - \tilde f_k)
 
-    A negative k whose height, or the sum of losses that stands for it, is :math:`S_k` pays
-    :math:`g(S_k)`.
+    A negative k pays :math:`g(S_k)`. :math:`S_k` is the sum of losses that stands for its height, the number of
+    positives not above it.
 
     Parameters
     ----------
     g : callable
         The price, of an array of numbers r >= 0, as an array of the same shape.
     dg : callable
-        Its derivative, or at a corner any number between those on either side.
+        The derivative of `g`. At a corner it may be any number between the derivatives on either side.
     name : str
-        What messages call it.
+        The name of the price in messages.
     check : bool
-        Compare `g` and `dg` on sample points, zero and 1e-6 to 1e6, and refuse a price that is negative
-        somewhere, one that is neither convex nor rises and is convex in :math:`\ln r`, or a derivative that is
-        another function's. Points where a value is not finite are left out. Without the checks, a price may be
-        used where it makes no convex objective, and training finds a stationary point.
+        Whether to compare `g` and `dg` on sample points, zero and 1e-6 to 1e6. A price must be zero or more. It must be
+        convex, or rise and be convex in :math:`\ln r`. The derivative must match. Points with non-finite values are
+        left out. Without the checks, a price may also be used if the objective is not convex; training then finds a
+        stationary point.
 
     Attributes
     ----------
     smooth : bool
-        Whether `dg` has no jumps between sample points; the line search of training differs.
+        Whether `dg` has no jumps between sample points. Training chooses its line search by this.
     increasing : bool
-        Whether `dg` is nowhere below zero on the sample points. If it is not, R is no convex
-        function of the coefficients, and training finds a stationary point.
+        Whether `dg` is nowhere below zero on the sample points. If it is false, R is not a convex function of the
+        coefficients, and training finds a stationary point.
     root : float
         The least q of 1, 2 and inf such that g is convex in :math:`r^{1/q}`, or in :math:`\ln r`, on the sample
         points. If g increases, R is convex with every loss of that `root` or a larger one.
@@ -59,10 +59,10 @@ class Price:
 
     Notes
     -----
-    A composition :math:`g(S(\lambda))` is convex where g is convex and increases and S is convex. More holds where
-    roots or logarithms of losses are convex: so is then :math:`S^{1/q} = (\sum_i \ell_i)^{1/q}`, a norm, or
-    :math:`\ln S`, a log-sum-exp, and it is enough that :math:`g(t^q)` or :math:`g(e^t)` is convex and increases in t
-    [1]_.
+    A composition :math:`g(S(\lambda))` is convex if g is convex and increases and S is convex. A weaker condition is
+    enough if roots or logarithms of losses are convex. Then :math:`S^{1/q} = (\sum_i \ell_i)^{1/q}`, a norm, or
+    :math:`\ln S`, a log-sum-exp, is convex as well. It is then enough that :math:`g(t^q)` or :math:`g(e^t)` is convex
+    and increases in t [1]_.
 
     References
     ----------
@@ -70,7 +70,7 @@ class Price:
 
     Examples
     --------
-    A price that forgives the first three positives below a negative:
+    A price that does not charge for the first three positives below a negative:
 
     >>> import numpy as np
     >>> import pnorm
@@ -80,7 +80,7 @@ class Price:
     >>> forgiving.increasing
     True
 
-    One that is lowest at a height of three, and what the checks are for:
+    A price that is lowest at a height of three is accepted. A price that fails the checks is refused:
 
     >>> pnorm.objectives.Price(lambda r: (r - 3) ** 2, lambda r: 2 * (r - 3)).increasing
     False
@@ -89,23 +89,23 @@ class Price:
     ValueError: g of share is not convex in r, nor rising and convex in ln r: at r = 1 it is 0.5, above its chord from
         0.794 to 1.26
 
-    One for the exponential loss alone:
+    A price that needs a loss whose logarithm is convex, such as the exponential loss:
 
     >>> pnorm.objectives.Price(np.log1p, lambda r: 1 / (1 + r), name="log").root
     inf
     """
 
     power: float = 1.0
-    """R ** (1 / power) is convex in the coefficients, for every convex loss, where the price increases."""
+    """R ** (1 / power) is convex in the coefficients, for every convex loss, if the price increases."""
     log_convex = False
-    """Whether log R is."""
+    """Whether log R is convex in the coefficients."""
     smooth = True
     """Whether it has a derivative everywhere."""
     root = 1.0
     checked = True
-    """Whether a loss with which it makes no convex objective is refused."""
+    """Whether a loss that makes the objective non-convex is refused."""
     forgiving = False
-    """Whether it is at its lowest already at some height above zero."""
+    """Whether it is lowest at some height above zero."""
 
     def __init__(
         self, g: Callable[[Any], Any], dg: Callable[[Any], Any], *, name: str = "a user's price", check: bool = True
@@ -129,9 +129,12 @@ class Price:
         with np.errstate(over="ignore", divide="ignore"):
             s = np.exp(log_s)
             if not np.isfinite(s).all():
-                raise OverflowError(f"a sum of losses is e^{float(log_s.max()):.4g}, more than a double holds")
+                raise OverflowError(
+                    f"a sum of losses is e^{float(log_s.max()):.4g}, too large for a double. Scale the weak rankers or "
+                    "the coefficients (lam) down"
+                )
             g, slope = self._g(s), self._dg(s)
-            if not self.increasing:  # at the bottom of the price, rounding of S must not decide the sign
+            if not self.increasing:  # at the minimum of the price, rounding of S must not decide the sign
                 below, above = self._dg(s * (1.0 - _SUM_ERROR)), self._dg(s * (1.0 + _SUM_ERROR))
                 slope = np.where(np.sign(below) == np.sign(above), slope, 0.0)
             if (g < 0.0).any():
@@ -139,8 +142,8 @@ class Price:
                 raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
             if np.isinf(slope).any():
                 raise OverflowError(
-                    f"dg of {self.name} is more than a double holds at r = {s[np.isinf(slope)][0]:g}; Power and "
-                    "Exponential work in logarithms"
+                    f"dg of {self.name} overflows at r = {s[np.isinf(slope)][0]:g}. Pass Power or Exponential, which "
+                    "work in logarithms"
                 )
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
 
@@ -156,18 +159,18 @@ class Price:
 class Power(Price):
     r"""The price :math:`r^p` of the P-Norm Push, p >= 1.
 
-    In the log domain: no p overflows.
+    It is computed in the log domain, so no p overflows.
 
     Parameters
     ----------
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger one pushes
-        harder at the top.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger p gives more
+        weight to the negatives near the top.
 
     Raises
     ------
     ValueError, TypeError
-        If `p` is no finite number of at least 1.
+        If `p` is not a finite number of at least 1.
 
     Examples
     --------
@@ -193,28 +196,37 @@ class Power(Price):
 
 
 class Linear(Power):
-    """The price r: all pairs count alike, as in RankBoost. The same as ``Power(1)``."""
+    """The price r, which counts all pairs equally, as in RankBoost. It equals ``Power(1)``.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.objectives.Linear()
+    Power(1)
+    >>> f_pos, f_neg = [1.0, 0.0], [0.5]
+    >>> pnorm.objectives.value(f_pos, f_neg, pnorm.objectives.Linear()) == pnorm.objectives.value(f_pos, f_neg)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__(1.0)
 
 
 class Exponential(Price):
-    r"""The price :math:`e^{scale \cdot r}`, with which log R comes near scale times the largest height.
+    r"""The price :math:`e^{scale \cdot r}`; log R is then close to scale times the largest height.
 
-    Heights are counts: with a scale of 1 and a thousand positives, prices range from 1 to
-    :math:`e^{1000}`, and next to nothing but the top negative counts. A scale of a few times
-    ``1 / I`` spreads the attention.
+    Heights are counts. With a scale of 1 and a thousand positives, prices range from 1 to :math:`e^{1000}`, and almost
+    only the top negative counts. A scale of a few times ``1 / I`` spreads the weight over more negatives.
 
     Parameters
     ----------
     scale : float
-        Above zero.
+        Factor of the height in the exponent, above zero.
 
     Raises
     ------
     ValueError, TypeError
-        If `scale` is no finite number above zero.
+        If `scale` is not a finite number above zero.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Weak rankers: from rows of data to outputs h_1(x), ..., h_n(x).
+"""Weak rankers: functions from rows of data to outputs h_1(x), ..., h_n(x).
 
-A collection knows its `names` and its length, gives one weak ranker by index (a callable), turns
-rows into the matrix of all outputs, can be added to another and written to JSON. `pnorm.train`
-and `pnorm.score` take a collection, a plain sequence of callables, or None, which stands for the columns of the data.
+A collection has `names` and a length. Its items are callables, one per weak ranker. `Rankers.evaluate` computes the
+matrix of all outputs. Collections can be added, and written to JSON. `pnorm.train` and `pnorm.score` take a
+collection, a sequence of callables, or None for the columns of the data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = [
 
 
 def as_rankers(H: Any, X: Any, name: str) -> Rankers:
-    """Return H as a collection: None stands for the columns of X, called `name` in messages."""
+    """Return H as a collection; None means the columns of X, which messages call `name`."""
     if H is None:
         width, found = _checks.width(X, name), _checks.column_names(X)
         return _Columns(names_of(None, found, width), width, found)

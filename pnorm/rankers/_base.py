@@ -1,4 +1,4 @@
-"""Collections of weak rankers, sums of them, functions as weak rankers, and the way to JSON and back."""
+"""Collections of weak rankers, sums of collections, functions as weak rankers, and conversion to JSON and back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MADE: dict[str, Made] = {}
 
 
 def kind(name: str) -> Callable[[Made], Made]:
-    """Say how a kind of collection is made of the fields that it has written."""
+    """Register how a kind of collection is made from its fields."""
 
     def known(made: Made) -> Made:
         _MADE[name] = made
@@ -48,7 +48,15 @@ def kind(name: str) -> Callable[[Made], Made]:
 
 
 class WeakRanker:
-    """One weak ranker of a collection: a callable from rows to outputs (N,), with a `name`."""
+    """One weak ranker of a collection: a callable from rows to outputs (N,), with a `name`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> h = pnorm.rankers.thresholds([[2, 4]], names=["visits"])[0]
+    >>> h.name, h([[1], [3]])
+    ('visits > 2', array([0., 1.]))
+    """
 
     def __init__(self, collection: Rankers, index: int) -> None:
         self.name = collection.names[index]
@@ -71,21 +79,37 @@ class WeakRanker:
 
 
 class Rankers(ABC, Sequence[WeakRanker]):
-    """A collection of weak rankers; made by the functions of this module.
+    """A collection of weak rankers, made by the functions of this module.
 
     Attributes
     ----------
     names : tuple of str
         One name per weak ranker, for tables and plots.
     signs : ndarray of int8, shape (n,)
-        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. They come from
-        `monotone`, where a collection is made.
+        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. They are set with
+        the parameter `monotone` of the function that makes the collection.
     column : ndarray of int, shape (n,)
-        Which column each weak ranker reads, as a number in `column_names`. Cuts, a line and the indicator of missing
-        values of one column have one number. In a sum of collections, columns of one name, or without names of
-        one place, are one. A function is a column by itself.
+        Which column each weak ranker reads, as a number in `column_names`. The cuts, the line and the indicator of
+        missing values of a column have the same number. In a sum of collections, columns with the same name, or
+        without names in the same place, are one column. A function counts as a column.
     column_names : tuple of str
-        The columns that are read, in the order in which the weak rankers first do.
+        The columns that are read, in the order of the weak rankers.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4], [30]], names=["visits", "age"])
+    >>> H
+    <3 weak rankers: visits > 2, visits > 4, age > 30>
+    >>> H.names, H.column_names, H.column
+    (('visits > 2', 'visits > 4', 'age > 30'), ('visits', 'age'), array([0, 0, 1]))
+    >>> H.evaluate([[3, 25], [7, 40]])
+    array([[1., 0., 0.],
+           [1., 1., 1.]])
+    >>> pnorm.rankers.Rankers.from_dict(H.to_dict()).names == H.names
+    True
+    >>> (H[:2] + pnorm.rankers.columns(2)).names
+    ('visits > 2', 'visits > 4', 'x0', 'x1')
     """
 
     _found: Found = None
@@ -208,8 +232,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
         Returns
         -------
         dict
-            `from_dict` makes of it a collection with the same outputs, bit for bit. Nothing in it
-            is code.
+            `from_dict` makes a collection with the same outputs, bit for bit. The dictionary contains data
+            only, no code.
 
         Raises
         ------
@@ -226,7 +250,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Rankers:
-        """Make the collection that `to_dict` has written.
+        """Make a collection from the dictionary of `to_dict`.
 
         Parameters
         ----------
@@ -236,7 +260,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         Returns
         -------
         Rankers
-            What `pnorm.rankers.from_dict` makes of it.
+            The result of `pnorm.rankers.from_dict`.
         """
         return from_dict(data)
 
@@ -251,8 +275,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
         Returns
         -------
         ndarray, shape (N, n)
-            Column j holds h_j(x). Where the rankers are the columns themselves, this is X, sparse if
-            X is, without a copy where its layout allows.
+            Column j contains h_j(x). If the rankers are the columns themselves, X is returned, sparse if X is sparse,
+            without a copy if its layout allows.
 
         Raises
         ------
@@ -492,21 +516,21 @@ class _Callables(Rankers):
 
 
 def closed(H: Rankers | Sequence[Callable[[Any], Any]]) -> Rankers:
-    """Add 1 - h for every weak ranker h.
+    """Add the complement 1 - h of every weak ranker h.
 
-    If H is closed under h -> 1 - h, ``selection="largest"`` (COLT 2006) and ``"signed"``, by which
-    coefficients only rise, reach the infimum over all coefficients. Complements take no room and,
-    but for sparse data, no time.
+    If H is closed under h -> 1 - h, ``selection="largest"`` (COLT 2006) and ``"signed"`` reach the infimum over all
+    coefficients, although their coefficients only rise. Complements need no memory. They cost time for sparse data
+    only.
 
     Parameters
     ----------
     H : Rankers or sequence of callables
-        The weak rankers. Their complements join them: of n come 2 n.
+        The weak rankers. n weak rankers become 2 n.
 
     Returns
     -------
     Rankers
-        Those of H, followed by the complements, named like ``1 - x2``.
+        The weak rankers of H, then the complements, named like ``1 - x2``.
 
     Raises
     ------
@@ -532,7 +556,7 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     ----------
     fs : sequence of callables
         Each maps the rows as given to `train` or `score` (an array, a list of strings or of
-        molecules, whatever the functions read) to one finite number per row, shape (N,).
+        molecules: anything that the functions accept) to one finite number per row, shape (N,).
     names : sequence of str, optional
         Names; by default those of the functions.
 
@@ -546,7 +570,7 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     TypeError
         If `fs` is not a sequence of callables.
     ValueError
-        If it is empty, or, when evaluated, if an output is not one finite number per row.
+        If `fs` is empty, or, when evaluated, if an output is not one finite number per row.
 
     Examples
     --------
@@ -584,12 +608,12 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
 
 
 def from_dict(data: Mapping[str, Any]) -> Rankers:
-    """Make the collection that `Rankers.to_dict` has written.
+    """Make a collection from the dictionary of `Rankers.to_dict`.
 
     Parameters
     ----------
     data : dict
-        As `to_dict` returns it, also after a way through JSON.
+        A dictionary that `to_dict` returned; it may have been written to JSON and read again.
 
     Returns
     -------
@@ -599,7 +623,7 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     Raises
     ------
     TypeError, ValueError
-        If `data` is something else, or of a version that this one does not know.
+        If `data` is not such a dictionary, or was written by a newer version of pnorm.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def sides_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Any]:
         return pos.pos, pos.neg, pos.H
     if neg is None:
         library, kind = type(pos).__module__.partition(".")[0], type(pos)
-        hint = "the negative rows, or coded rows in the place of both sides"
+        hint = "pass the negative rows, or the label of every row, as in pnorm.train(X, y=labels)"
         if kind.__module__.startswith("pnorm.dask") or library in ("dask", "dask_expr"):
             hint = "pos is on a cluster, where the functions of pnorm.dask go"
         elif is_read(pos):

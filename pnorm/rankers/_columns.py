@@ -408,7 +408,7 @@ def columns(
     Parameters
     ----------
     pos : array_like, shape (I, d), or int
-        The positive rows, or any rows, with the columns to use; or just their number d.
+        The positive rows, or any rows with the columns to use; or the number d of columns.
     neg : array_like, shape (K, d), optional
         The negative rows. They are only compared with `pos`.
     names : sequence of str, optional
@@ -462,8 +462,8 @@ def normalized(
 
     .. math:: h_j(x) = low + (high - low) \frac{x_j - \min_j}{\max_j - \min_j},
 
-    with the extremes of column j over the rows of both sides. New rows may fall outside
-    [low, high]: nothing is clipped. A constant column becomes the constant `low`. The papers use
+    with the minimum and maximum of column j over the rows of both sides. Values of new rows are not clipped and may
+    lie outside [low, high]. A constant column becomes the constant `low`. The papers use
     [0, 1] (COLT 2006) and [-1, 1] (TR2005-874).
 
     Parameters
@@ -521,8 +521,8 @@ def thresholds(
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
-    Sparse rows stay sparse. Training and scores take memory in proportion to the numbers that are stored; all zeros of
-    a column are one level. `Rankers.evaluate` returns a dense array.
+    Sparse rows stay sparse: training and scoring need memory in proportion to the stored numbers. `Rankers.evaluate`
+    returns a dense array.
 
     Parameters
     ----------
@@ -533,7 +533,7 @@ def thresholds(
         Names of all columns; by default ``x0``, ``x1``, ...
     missing : {"error", "own"}
         Refuse rows with missing values (NaN, None), or give every column with cuts a weak ranker
-        ``x2 is missing``: 1 where the value is missing, else 0. A missing value is above no cut.
+        ``x2 is missing``: 1 where the value is missing, else 0. The cuts of a missing value are 0.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
         which every solver keeps. Indicators of missing values are free.
@@ -609,13 +609,14 @@ def quantile_thresholds(
     linear: bool = False,
     n_threads: int | None = None,
 ) -> Rankers:
-    r"""Place the cuts of `thresholds` by the training rows.
+    r"""Make one indicator per cut, with cuts at quantiles of the training rows.
 
-    Where a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours
-    becomes a cut, so that no other threshold could tell the training rows apart any further. Other
-    columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
-    1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together. A sort per column,
-    O((I + K) log(I + K)); of sparse rows, a sort of what a column stores. These stay sparse, as in `thresholds`.
+    If a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours is a cut. More cuts
+    would not separate any further training rows. Other columns get at most `n_cuts` mid-points: those with a share of
+    rows below them nearest to 1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., for the rows of both sides together.
+
+    The cost is a sort per column, O((I + K) log(I + K)); for sparse rows, a sort of the stored numbers. Sparse rows
+    stay sparse, as in `thresholds`.
 
     Parameters
     ----------
@@ -629,16 +630,16 @@ def quantile_thresholds(
         Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
     missing : {"error", "own"}
         Refuse rows with missing values (NaN, None), or give every column in which training rows
-        have some a weak ranker ``x2 is missing``. A missing value is above no cut, and has no part
-        in placing them.
+        have some a weak ranker ``x2 is missing``. The cuts of a missing value are 0. Missing values do not
+        change where the cuts are.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
         which every solver keeps. Indicators of missing values are free.
     linear : bool
         Whether to add a straight line to the cuts of each column, named like ``x2 (line)``. See Notes.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number. They sort columns.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one does it all.
+        The result is the same to the last bit for any number. They sort columns.
 
     Returns
     -------
@@ -658,13 +659,13 @@ def quantile_thresholds(
 
     .. math:: h(x) = \frac{\bar x_\ell - \bar x_0}{\bar x_m - \bar x_0}, \qquad \ell = \text{the level of } x,
 
-    with :math:`\bar x_\ell` the mean of the training rows of both sides at that level. So it is a staircase
-    along a straight line. It is one more function of the codes of the cuts, and needs no storage of its own. New rows
-    beyond the last cut have the value 1, however far they are. The line of a missing value is 0. A column with one
-    cut gets no line, which would be the cut again, and neither does one with more than 65,532 cuts.
+    with :math:`\bar x_\ell` the mean of the training rows of both sides at that level. The line is a staircase
+    along a straight line. It is computed from the codes of the cuts and needs no storage. All values above
+    the last cut give 1. A missing value gives 0. A column with one cut gets no line, because the line would equal the
+    cut; a column with more than 65,532 cuts gets none either.
 
-    Lines are for `pnorm.minimize` with a penalty, where one slope takes the place of many jumps. `pnorm.train` does not
-    choose them: a line is a weighted mean of its cuts, so that its edge is never above their largest one.
+    Use lines with `pnorm.minimize` and a penalty: one slope replaces many jumps. `pnorm.train` does not choose lines,
+    because a line is a weighted mean of its cuts and its edge is at most their largest edge.
 
     Examples
     --------
@@ -710,7 +711,7 @@ def of_cuts(
     own: bool,
     signs: Mapping[int, int],
 ) -> Rankers:
-    """Return the thresholds of cuts and lines that are placed, by column."""
+    """Return the thresholds of given cuts and lines, by column."""
     cuts, lines = [{j: of_column[k] for j, of_column in placed.items() if of_column[k]} for k in (0, 1)]
     if not cuts:
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
@@ -731,7 +732,7 @@ def _cuts(x: _checks.Array, n_rows: int, n_cuts: int, linear: bool) -> tuple[lis
 
 @dataclass(frozen=True, eq=False)
 class InOrder:
-    """The different values of a column in ascending order."""
+    """The distinct values of a column in ascending order."""
 
     values: _checks.Array
     ends: Index
@@ -744,7 +745,7 @@ class InOrder:
     def cuts(self, n_cuts: int, linear: bool) -> tuple[list[float], list[float]]:
         """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing.
 
-        If there is to be a line and it is no cut, infinity comes last, and the values of the line are the second list.
+        If a line is asked for and differs from the cut, infinity comes last. The second list has the line values.
         """
         cuts = _mid_points(self.values, self.ends, n_cuts)
         line = []
@@ -754,7 +755,7 @@ class InOrder:
 
 
 def in_order(x: _checks.Array, n_rows: int, sort: Literal["quicksort", "stable"] = "quicksort") -> InOrder:
-    """Return the different values of x, which is sorted in place; of n_rows values, those that are not in x are 0."""
+    """Return the distinct values of x, sorted in place; values of the n_rows that are not in x are 0."""
     x.sort(kind=sort)  # NaN comes last
     known = x[: int(np.searchsorted(x, np.nan))]
     ends = np.append(np.flatnonzero(known[1:] != known[:-1]) + 1, known.size)

@@ -1,4 +1,4 @@
-"""What the columns of a table of mixed kinds become, told from the rows of both sides."""
+"""Weak rankers of a table with columns of mixed kinds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WISHES = {
     NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
     DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
 }  # fmt: skip
-"""What `kinds` may ask of a column, and what it becomes."""
+"""The words of `kinds`, and the kind of the column."""
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
@@ -52,7 +52,18 @@ _NAMED_ID = re.compile(
 
 
 class TableWarning(UserWarning):
-    """What `from_table` leaves out, and columns that it keeps and that may be known only after the outcome."""
+    """A warning of columns that `from_table` leaves out, or that may be known only after the outcome.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", pnorm.rankers.TableWarning)
+    ...     H = pnorm.rankers.from_table({"one": [1, 1, 1], "n": [5, 6, 5]}, {"one": [1, 1, 1], "n": [1, 6, 2]})
+    >>> print(str(caught[0].message).partition(".")[0])
+    from_table leaves out one (all values are equal)
+    """
 
 
 def from_table(
@@ -67,25 +78,24 @@ def from_table(
     max_levels: int = 255,
     n_threads: int | None = None,
 ) -> Rankers:
-    """Make weak rankers of a table of mixed columns: numbers, text, truth values, dates, and missing values.
+    """Make weak rankers of a table with numbers, text, booleans, dates and missing values.
 
-    Each column becomes what its values are, told from the rows of both sides together. A column of numbers gets cuts,
-    as `quantile_thresholds` places them, text gets an indicator of each level, a truth value one of its own, and
-    dates get cuts of the trend and indicators of the weekday, the hour and the month, where these vary. A value that
-    is missing has an indicator of its own. Ids, free text and constant columns are left out. The page "Mixed tables"
-    has the rules.
+    The kind of each column is read from the values of both sides together. A column of numbers gets cuts, placed as in
+    `quantile_thresholds`. Text gets an indicator of each level. A boolean gets one indicator. Dates get cuts
+    of the trend and indicators of the weekday, the hour and the month, where these vary. Missing values get an
+    indicator. Ids, free text and constant columns are left out. The page "Mixed tables" contains the rules.
 
     Parameters
     ----------
     pos : table of I rows
         The positive rows of training: a data frame of pandas or polars, an Arrow table, a dictionary of columns, a
         list of rows, or an array. Columns without names are called ``x0``, ``x1``, ... Rows may be dictionaries, as
-        `json.load` gives them; what a row lacks is missing.
+        `json.load` returns them; a key that a row lacks is a missing value.
     neg : table of K rows
         The negative rows of training, with the same columns.
     kinds : mapping from column to kind, optional
         What columns become, by name or number from 0, in place of what they seem to be: ``"number"``,
-        ``"decimal point"`` or ``"decimal comma"`` (text whose numbers may be read in two ways), ``"category"``,
+        ``"decimal point"`` or ``"decimal comma"`` (for text with numbers that can be read in two ways), ``"category"``,
         ``"boolean"``, ``"date"``, ``"day first"`` or ``"month first"`` (likewise), ``"time"`` of day, ``"duration"``,
         ``"leave out"``, or a list of levels from the lowest to the highest.
     n_cuts : int
@@ -93,42 +103,42 @@ def from_table(
     linear : bool
         Whether to add a straight line to the cuts of each column. As in `quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
-        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). Of a date, that is the
-        trend. A column that is left out may be named.
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). For a date, the sign
+        is that of the trend. Columns that are left out may be included.
     min_rows : int, optional
-        A level of fewer rows than this is rare; by default 10, and of fewer than 500 rows a fiftieth of them, 2 at
-        least. All rare levels of a column, and values of new rows that are no
-        level, are the level ``(rare)``.
+        A level of fewer rows than this is rare; by default 10, or a fiftieth of the rows if there are fewer than 500,
+        but at least 2. All rare levels of a column form the level ``(rare)``. Values of new rows that are not a level
+        belong to it too.
     max_levels : int
-        Levels of a column, at most; the most frequent ones keep theirs, and the others are rare.
+        Largest number of levels of a column. The most frequent levels are kept; the others are rare.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number. They share the columns.
+        Number of threads; by default, one for each core that this process may use. Up to 65,536 rows, one does it all.
+        The result is the same to the last bit for any number. They share the columns.
 
     Returns
     -------
     Rankers
         Column by column; named like ``age > 30.5``, ``city = Rome``, ``smoker``, ``when (weekday) = Mon`` and
-        ``age is missing``. Its attribute `plan` prints what became of each column. Rows are read by the names of their
-        columns, from any of the forms above; values may also come as text, as in a file. Columns in another order, and
-        more of them, do not matter.
+        ``age is missing``. Its attribute `plan` lists the kind of each column and why columns were left out. Columns of
+        new rows are found by name, in any of the forms above and in any order; additional columns are ignored. Values
+        may be text, as in a file.
 
     Raises
     ------
     ValueError, TypeError
-        If the sides have different columns, no column can be used, `kinds` or `monotone` name one that is not
-        there, or a value does not read as `kinds` asks. Of new rows, if a column is not there, or a value
-        does not read as its column did in training: the message has the column, the row and the value.
+        If the sides have different columns, no column can be used, `kinds` or `monotone` names a column that does
+        not exist, or a value cannot be read as its kind in `kinds`. For new rows: if a column is missing, or a value
+        cannot be read as the kind of its column in training. The message contains the column, the row and the value.
 
     Warns
     -----
     TableWarning
-        Of columns that are left out, of text that may be read in two ways, and is a category until `kinds` says
-        which, and of columns that separate the sides nearly alone: with 20 values on each side or more, an AUC of 0.99
-        or more, of the values, of the levels by their shares of positives, or of values that are missing. These may be
-        known only after the outcome.
+        If columns are left out. If text can be read in two ways; it is then a category unless `kinds` contains its
+        kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
+        least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
+        positives, or of the indicator of missing values.
     UnknownLevelWarning
-        When rows are evaluated, scored or trained on, of values that are no levels of a column without rare ones. As
+        When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels. As
         in `categories`.
 
     See Also
@@ -137,8 +147,8 @@ def from_table(
 
     Notes
     -----
-    Labels decide nothing but that warning, so that in `pnorm.cross_validate` this is a recipe: ``H=from_table``. The
-    cost is a pass over each column that finds its different values, and for numbers a sort, O(N log N) for
+    The labels only affect the warning. So the function can be passed to `pnorm.cross_validate` as ``H=from_table``.
+    The cost is a pass over each column to find its distinct values, and a sort of numbers, O(N log N) for
     N = I + K. New rows cost one pass over the columns that have coefficients.
 
     Examples
@@ -193,7 +203,7 @@ def from_table(
 
 
 def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> Table:
-    """Do what `from_table` does for rows of both sides in one table, of which each column is read once.
+    """Make the rankers of `from_table` from one table with the rows of both sides, in one pass over each column.
 
     `called` are the numbers of the rows in messages, and `how` the options of `from_table`.
     """
@@ -223,7 +233,7 @@ def made(
     max_levels: int = 255,
     n_threads: int | None = None,
 ) -> Table:
-    """Return the weak rankers of a table whose columns `column` gives."""
+    """Return the weak rankers of a table; `column` is a function that returns its columns."""
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
@@ -255,7 +265,7 @@ def made(
 
 @dataclass(frozen=True)
 class _How:
-    """What is asked of all columns."""
+    """The options for all columns."""
 
     found: Found
     labels: tuple[str, ...]
@@ -272,13 +282,13 @@ class _Learned:
     source: Source | None
     plan: ColumnPlan
     doubt: str = ""
-    """Why it is a category, where that is in doubt."""
+    """Why it is a category, if another kind is possible."""
     separates: bool = False
-    """Whether it separates the sides nearly alone, and nobody has asked for it."""
+    """Whether it almost separates the sides alone, and is not in `kinds`."""
 
 
 def _tell(learned: Sequence[_Learned]) -> None:
-    """Warn, once, of what is left out unasked, is in doubt, or may be known only after the outcome."""
+    """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome."""
     plans = [of.plan for of in learned]
     left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != AS_ASKED]
     doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
@@ -287,16 +297,16 @@ def _tell(learned: Sequence[_Learned]) -> None:
     if left:
         said.append(f"leaves out {_few(left)}")
     if doubts:
-        said.append(f"takes the text of {_few(doubts)} for categories")
+        said.append(f"reads the text of {_few(doubts)} as categories")
     if leaks:
         said.append(
-            f"keeps {_few(leaks)}, which {'separates' if len(leaks) == 1 else 'separate'} the sides nearly alone: ask "
-            "whether that is known before the outcome"
+            f"keeps {_few(leaks)}, which {'separates' if len(leaks) == 1 else 'separate'} the sides nearly alone: "
+            "check that this is known before the outcome"
         )
     if said:
         warn(
-            f"from_table {'; it '.join(said)}. The attribute plan lists all columns; "
-            "kinds={'name': 'category'} uses a column, and 'leave out' drops it",
+            f"from_table {'; it '.join(said)}. The attribute plan lists all columns. "
+            "Pass kinds={'name': 'category'} to use a column, or 'leave out' to drop it",
             TableWarning,
         )
 

@@ -128,7 +128,7 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     Parameters
     ----------
     pos : array_like, shape (I, d), or data frame
-        The positive rows of training: strings, numbers and booleans, mixed as they like.
+        The positive rows of training: strings, numbers and booleans, in any mixture.
     neg : array_like, shape (K, d), or data frame
         The negative rows of training.
     names : sequence of str, optional
@@ -146,29 +146,33 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     Raises
     ------
     ValueError, TypeError
-        If the rows are not tables with the same columns, a value is missing without leave, or it is
-        no string, number or boolean: dates have to be made strings. When rows are evaluated or scored, if
-        none of at least 20 values of a column is a level.
+        If the rows are not tables with the same columns, a value is missing although `missing` is "error", or a value
+        is not a string, number or boolean. Convert dates to strings. When rows are evaluated or scored: if a
+        column has at least 20 values and none of them is a level.
 
     Warns
     -----
     UnknownLevelWarning
-        When rows are evaluated, scored or trained on, of values that are no levels: all indicators of their column
-        are 0. A missing value is never one of these.
+        When rows are evaluated, scored or trained on, if values are not levels. All indicators of their column
+        are 0. Missing values cause no warning.
 
     Notes
     -----
-    Training rows have the levels that Python tells apart: 1, 1.0 and True are one, the string "1" is another. New
-    rows may come from files of another kind, in which values are written differently: what is no level as it stands
-    is looked for by what it means. A string that reads as a number or a truth value ("1", "1.0", "True", "true")
-    counts as the number, and a number as the string that reads as it, if there is one only. Two strings are the same
-    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007". Of new rows, a
-    string that is no level is a missing value if it is empty or one of the words ?, -, NA, N/A, NaN, null and none, in
-    capitals or not. A level of single precision is the double that it is in memory: 0.1 of float32 is
-    0.10000000149011612, which the text "0.1" of a CSV file is not; make such a column float64 and round it, or text.
+    Levels of training rows are equal if Python compares them as equal: 1, 1.0 and True are one level, the string "1"
+    is another. New rows may come from another kind of file, with other spellings. A new value that is not a level is
+    matched by its meaning:
 
-    Every distinct value of a column is checked once. What the rows cost is the search for these values. It is
-    fastest where the type of a column numbers them: dictionaries of Arrow, categories of pandas and polars.
+    - A string that reads as a number or a boolean ("1", "1.0", "True", "true") matches that number.
+    - A number matches the string that reads as it, if there is only one.
+    - Two strings match if they differ only by blanks around them, or if both spell true or false. "7" does not
+      match "007".
+    - A string that is empty or one of ?, -, NA, N/A, NaN, null and none, in any capitals, is a missing value.
+
+    A float32 level is compared as a double: 0.1 of float32 is 0.10000000149011612 and does not match the text "0.1" of
+    a CSV file. Convert such a column to float64 and round it, or to text.
+
+    Each distinct value of a column is checked once. The cost is the search for the distinct values. It is lowest for
+    columns with a dictionary: dictionary columns of Arrow, categories of pandas and polars.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Weak rankers of a table of mixed columns: what each column becomes, and the collection that reads it again."""
+"""Weak rankers of a table of mixed columns: the plan of the columns, and the collection."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from pnorm.rankers._levels import _Categories
 from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, RARE, Reading, Where, derived
 
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
-"""What is read off the columns of a kind; of others, the column itself."""
+"""The parts that are read from columns of a kind. Of other kinds, the column itself is used."""
 
 UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since midnight", "hour": "hours"}
-"""The units of the numbers that are read off."""
+"""The units of these parts."""
 
 WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
-"""How these numbers are written for people; others are plain numbers."""
+"""How these numbers are printed; others are printed as numbers."""
 
 _TOLD = 8
-"""Levels that a message names."""
+"""Levels in a message, at most."""
 
 SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked"
-"""How notes on columns begin; the last one is of a column that was to be left out."""
+"""The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
 
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What became of a column of a table."""
+    """The kind of a column of a table, and what was made of it."""
 
     name: str
     kind: str
     values: int
-    """Different values, missing ones aside."""
+    """Distinct values, without missing ones."""
     missing: int
     rankers: int
-    """Weak rankers made of it."""
+    """Number of weak rankers made of it."""
     note: str
 
     @property
     def separates(self) -> bool:
-        """Whether it separates the sides nearly alone."""
+        """Whether it almost separates the sides alone."""
         return SEPARATES in self.note
 
     @property
@@ -65,7 +65,7 @@ class ColumnPlan:
 
 
 class Plan(tuple[ColumnPlan, ...]):
-    """What became of all columns; it prints as a table."""
+    """The plan of all columns; it prints as a table."""
 
     __slots__ = ()
 
@@ -111,7 +111,7 @@ class Plan(tuple[ColumnPlan, ...]):
 
 
 class OfLevels(_Categories):
-    """Indicators of the levels of one column, which comes as codes and counts of values that are no level."""
+    """Indicators of the levels of one column, given as codes and counts of unknown values."""
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[Any]:
         return [X]
@@ -119,7 +119,7 @@ class OfLevels(_Categories):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The weak rankers of a column, or of what is read off it."""
+    """The weak rankers of a column, or of a part of it."""
 
     of: str
     rankers: Rankers
@@ -134,7 +134,7 @@ class Part:
         return Part(self.of, _Thresholds(names, 1, None, cuts, True, None, of._monotone))
 
     def prepared(self, reading: Reading, cells: Cells, at: Where, x: Vector | None) -> Any:
-        """Return what the rankers read: a matrix of one column, or codes; `x` are the numbers of the column."""
+        """Return the input of the rankers: a matrix of one column, or codes; `x` are the numbers of the column."""
         if x is None:
             return reading.codes(cells, at)
         x = derived(self.of, x)
@@ -148,7 +148,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A column of the table that is used: how it is read, and the weak rankers of it."""
+    """A column of the table: how it is read, and its weak rankers."""
 
     column: int
     reading: Reading
@@ -162,7 +162,7 @@ class Source:
 class Table(Rankers):
     """Weak rankers of a table of mixed columns.
 
-    Of rows whose columns have names, columns are found by these; of others by their places.
+    Columns are found by name if the rows have names, and by place otherwise.
     """
 
     def __init__(self, found: Found, width: int, sources: Sequence[Source], plan: Plan) -> None:
@@ -180,7 +180,7 @@ class Table(Rankers):
         return self.plan._repr_html_()
 
     def without_lines(self) -> Table:
-        """Return the weak rankers that there are without ``linear``."""
+        """Return the weak rankers of ``linear=False``."""
         sources = [replace(of, parts=tuple([part.without_line() for part in of.parts])) for of in self._sources]
         plan = list(self.plan)
         for of in sources:
