@@ -3,7 +3,7 @@
 
 A search engine shows ten results for each query. Which results come first? A
 result competes with the other results of its query and with no others. This
-tutorial trains with query groups, compares five scores, and tests them query by
+tutorial trains with query groups, compares six scores, and tests them query by
 query.
 """
 
