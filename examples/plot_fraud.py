@@ -20,7 +20,6 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -146,9 +145,12 @@ for name in ("p = 1", "boosting"):
 # such combinations. A sum over columns cannot. In return, each of its scores
 # can be explained column by column.
 #
-# Here are the first 120 payments of each list, the best on the left.
+# The picture shows the precision in the first k payments, with 95 % bands. The
+# vertical line is at the 120 payments that can be reviewed. Further down, the
+# lists are alike.
 
-ax = pnorm.plotting.ranked_list(lists, top=120)
+ax = pnorm.plotting.precision_by_depth(lists, top=1000)
+ax.axvline(120, color="gray", lw=0.8)
 
 # %%
 # Cut-off
@@ -183,11 +185,10 @@ for i, row in enumerate(ids):
     print(f"payment {row}", *explained.top(i), sep="\n    ")
 
 # %%
-# The same sum over columns can be drawn. Each panel shows what a column adds at
-# each of its values. These are the four columns that move the score the most.
+# Here is the whole sum for the first payment on the list, from the mean score
+# of honest payments to its own.
 
-figure, axes = plt.subplots(2, 2, figsize=(7, 5))
-pnorm.plotting.shapes(model.lam_, model.rankers_, top=4, ax=axes)
+pnorm.plotting.reasons(explained, 0)
 
 # %%
 # Report
@@ -214,8 +215,9 @@ print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 #
 # * Give payments weights, by amount or by age: :doc:`/gallery/plot_weights`.
 # * Read more about tables: :doc:`/howto/tables`.
+# * Draw what each column adds at each of its values: :doc:`/howto/readable`.
 # * Choose a cut-off by recall or by a number of rows: :doc:`/howto/cutoffs`.
 # * Combine the scores of several models: :doc:`/howto/stacking`.
 # * Check new days for changes in the columns: :doc:`/howto/new_days`.
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 1
