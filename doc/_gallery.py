@@ -1,5 +1,7 @@
-"""What the gallery of examples needs beside its configuration: an order, and a style for the pictures."""
+"""What the gallery needs beside its configuration: an order, a style for the pictures, and plain text in notebooks."""
 
+import json
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -8,12 +10,14 @@ from sphinx_gallery.sorting import ExplicitOrder
 
 in_order = ExplicitOrder(
     [
+        "plot_fraud.py",
+        "plot_screening.py",
+        "plot_medical_score.py",
+        "plot_groups.py",
         "plot_first_steps.py",
         "plot_choose_p.py",
+        "plot_weights.py",
         "plot_minimiser.py",
-        "plot_screening.py",
-        "plot_fraud.py",
-        "plot_groups.py",
         "plot_many_rows.py",
         "plot_own_price.py",
     ]
@@ -25,3 +29,35 @@ def reset(gallery_conf, name):
     pyplot.close("all")
     mpl.rcdefaults()
     pyplot.style.use(Path(__file__).with_name("pnorm.mplstyle"))
+
+
+def setup(app):
+    """Register `write_notebooks_plainly`, which runs after the gallery is generated."""
+    app.connect("builder-inited", write_notebooks_plainly, priority=900)
+    return {"parallel_read_safe": True}
+
+
+def write_notebooks_plainly(app):
+    """Replace roles of Sphinx, which notebooks show as they are, by titles of pages and names of objects."""
+    for path in (Path(app.srcdir) / "gallery").glob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = [_plain("".join(cell["source"]))]
+        path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+
+
+def _plain(text):
+    text = re.sub(r":doc:`/([^`]+)`", lambda page: f"*{_title(page[1])}*", text)
+    text = re.sub(r":(?:func|class|mod):`~[\w.]*\.(\w+)`", r"`\1`", text)
+    return re.sub(r":(?:func|class|mod):`([\w.]+)`", r"`\1`", text)
+
+
+def _title(page):
+    """The title of a page of the documentation or of an example."""
+    doc = Path(__file__).parent
+    kind, _, name = page.partition("/")
+    path = doc.parent / "examples" / f"{name}.py" if kind == "gallery" else doc / f"{page}.rst"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    under = next(i for i, line in enumerate(lines) if re.fullmatch("={3,}", line))
+    return lines[under - 1].removeprefix('"""')

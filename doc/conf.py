@@ -28,6 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "_gallery",
 ]
 exclude_patterns = ["_build", "_outputs", "_which_tool.inc"]
 sphinx_gallery_conf = {
@@ -40,7 +41,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "image_srcset": ["2x"],
     "remove_config_comments": True,
-    "notebook_extensions": set(),
+    "notebook_extensions": {".py"},
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 3600,

@@ -1,13 +1,14 @@
 """A million rows
 ==============
 
-The objective is a sum over pairs of a good and a bad row, and a million rows make more
-than a hundred billion of them. No pair is ever formed: time and memory grow with the
-rows.
+The objective is a sum over pairs of a positive and a negative. A million rows
+make more than a hundred billion pairs. pnorm forms no pairs: its time and
+memory grow with the number of rows. This example measures both.
 """
 
 # %%
-# Twenty columns of noise, of which the first two say how likely a row is to be good.
+# The rows have twenty columns of random numbers. The first two decide how
+# likely a row is to be positive.
 
 import time
 import tracemalloc
@@ -21,7 +22,7 @@ rng = np.random.default_rng(0)
 
 
 def draw(rows):
-    """Return good rows and bad rows."""
+    """Return positives and negatives."""
     X = rng.standard_normal((rows, 20), dtype=np.float32)
     good = X[:, 0] + np.abs(X[:, 1]) + rng.standard_normal(rows) > 2.5
     return X[good], X[~good]
@@ -31,8 +32,9 @@ def draw(rows):
 # Time
 # ----
 #
-# A round of training on thresholds, in one thread, and for comparison the same weights
-# of the rows by the formula: all pairs in one array.
+# ``a_round`` measures a round of training on thresholds in one thread. For
+# comparison, ``over_pairs`` computes the same weights of the rows by the
+# formula of the papers, with all pairs in one array.
 
 
 def a_round(pos, neg, H):
@@ -68,13 +70,17 @@ for size in few:
     literal.append((time.process_time() - start) / 5)
 
 # %%
-# The dotted line is not measured: along it, time is in proportion to the rows. Below a
-# hundred thousand of them, what a round costs beside the pass over the rows shows.
+# Along the dotted line time is proportional to the rows; it is not measured.
+# Below a hundred thousand rows, the fixed cost of a round is visible.
 
 figure, ax = plt.subplots(figsize=(6.5, 3.8))
 ax.loglog(few, literal, "s-", color="C1", label="all pairs, one column")
-ax.loglog(sizes, ours, "o-", label=f"one round, {len(H)} thresholds of 20 columns")
-ax.loglog(sizes, np.array(sizes) * ours[-1] / sizes[-1], ":", color="C5", zorder=0)
+ax.loglog(
+    sizes, ours, "o-", label=f"one round, {len(H)} thresholds of 20 columns"
+)
+ax.loglog(
+    sizes, np.array(sizes) * ours[-1] / sizes[-1], ":", color="C5", zorder=0
+)
 ax.set(xlabel="rows", ylabel="seconds")
 ax.legend()
 
@@ -84,15 +90,17 @@ slope, steep = (
     for x, y in ((sizes, ours), (few, literal))
 )
 print(f"{len(pos):,} x {len(neg):,} = {len(pos) * len(neg):,} pairs")
-print(f"time grows as rows to the power {slope:.2f}, with all pairs {steep:.2f}")
+print(
+    f"time grows as rows to the power {slope:.2f}, with all pairs {steep:.2f}"
+)
 
 # %%
 # Memory
 # ------
 #
-# Thresholds are kept as codes, one byte per row and column here, whatever their number.
-# Columns that are used as they are, with ``H=None``, are read where they lie, and not
-# copied.
+# Thresholds are stored as codes. Here they take one byte for each row and
+# column, for any number of thresholds up to 255. With ``H=None`` the columns
+# themselves are the weak rankers. They are read in place and not copied.
 
 for name, of in (("thresholds", H), ("columns as they are", None)):
     tracemalloc.start()
@@ -103,9 +111,16 @@ for name, of in (("thresholds", H), ("columns as they are", None)):
     print(f"{name}: {peak / 1e6:.0f} MB beside {data / 1e6:.0f} MB of data")
 
 # %%
-# **To take away.** Count rows, not pairs. Thresholds make a round cheap: it reads one
-# byte per row and column, and has more than a thousand weak rankers to choose from. The
-# times here are of one thread; by default a round uses all cores, with the same result
-# to the last bit. :doc:`/explanation/many_rows` says how rows are stored,
-# :doc:`/results/speed` has measurements up to ten million rows and beside other packages,
-# and with :doc:`/howto/cluster` the rows may lie in partitions on many machines.
+# **The decision.** Estimate the cost from the number of rows, not pairs. Use
+# thresholds for many rows: a round reads one byte for each row and column and
+# chooses among more than a thousand weak rankers. The times are those of one
+# thread. By default a round uses all cores, with the same result to the last
+# bit.
+#
+# What to do next
+# ---------------
+#
+# * Read how rows are stored: :doc:`/explanation/many_rows`.
+# * Compare the speed with other packages, up to ten million rows:
+#   :doc:`/results/speed`.
+# * Train on rows in partitions on many machines: :doc:`/howto/cluster`.
