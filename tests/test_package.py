@@ -282,7 +282,7 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     assert printed.getvalue() == output
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
-    data = names["claims"]
+    data = names["data"]
     frame = pandas.DataFrame(data.X, columns=data.names).assign(town=["Ulm", "Bonn"] * (data.y.size // 2))
     rows = {"frame": frame[:600], "y": data.y[:600], "new": frame[600:700]}
     exec(second, rows)
