@@ -132,8 +132,8 @@ scores["similarity"] = (common / either).max(axis=1)
 # Test
 # ----
 #
-# Four measures on the third library, from the first rows to the whole list. EF 1
-# % is the enrichment in the first 1 %, or 200 molecules. BEDROC depends mostly
+# Four measures on the third library, from the first rows to the whole list. EF
+# 1 % is the enrichment in the first 1 %, or 200 molecules. BEDROC depends mostly
 # on the first 8 %, and the AUC on the whole list. The intervals have 95 %
 # confidence.
 

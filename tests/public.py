@@ -139,6 +139,7 @@ SCALARS = {
     "min_rows": 1,
     "max_levels": 3,
     "size": 16,
+    "staged": 0.25,
 }
 
 OTHERS = {

@@ -47,7 +47,7 @@ def full(file, mode, opener=None):
 
 def test_every_file_is_written_in_one_place():
     for source in (Path(__file__).parents[1] / "pnorm").rglob("*.py"):
-        code = re.sub("^ +>>> .*$", "", source.read_text("utf-8"), flags=re.M)  # but not in examples
+        code = re.sub("^ *>>> .*$", "", source.read_text("utf-8"), flags=re.M)  # but not in examples
         found = re.findall(r"open\([^)]*, \"[wax]|write_text|write_bytes|savefig\((?!picture)", code)
         assert len(found) == (2 if source.name == "_files.py" else 0), source.name
 

@@ -368,7 +368,7 @@ def test_the_certificate_of_any_coefficients(l1, l2, signs):
         assert here.gap >= value_of(exact, near, l1) - true
         assert size > 0.01 or here.gap < 1e-3
     if signs:
-        with pytest.raises(ValueError, match="its sign is to be"):
+        with pytest.raises(ValueError, match="whose sign must be"):
             pnorm.diagnostics.certificate(pos, neg, None, 4, -np.array(signs), **how)
 
 
@@ -383,7 +383,7 @@ def test_the_certificate_keeps_the_signs_of_the_rankers():
         assert without.gap > 1e-2
         named = pnorm.diagnostics.certificate(H.evaluate(pos), H.evaluate(neg), None, 4, lam, signs=H.signs, **how)
         assert named.gap == pytest.approx(here.gap, abs=1e-12)
-    with pytest.raises(ValueError, match="its sign is to be -1"):
+    with pytest.raises(ValueError, match="whose sign must be -1"):
         pnorm.diagnostics.certificate(pos, neg, H, 4, np.abs(H.signs), l2=0.1)
     with pytest.raises(ValueError, match=r"signs has 1 for x1 > .*its own sign is -1"):
         pnorm.diagnostics.certificate(pos, neg, H, 4, lam, l2=0.1, signs=-H.signs)

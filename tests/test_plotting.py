@@ -454,7 +454,7 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.reasons(RUN), TypeError, "explanation must be what pnorm.explain returned; got Trace"),
         (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0]), 1), ValueError, "row must be below 1, counted from 0; got 1"),
         (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0]), top=0), ValueError, "top must be at least 1"),
-        (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients, lam, that came with it"),
+        (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients (lam) that train returned with it"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
         (lambda: plotting.push_path({1: []}), ValueError, "values must hold one number at least for every p"),
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),

@@ -292,7 +292,7 @@ def test_a_model_file_keeps_the_intercept(tmp_path):
     with pytest.raises(ValueError, match="intercept is None"):
         pnorm.load(path).probability(pos)
     pnorm.save(path, lam, intercept=1.0)
-    with pytest.raises(ValueError, match="says no p"):
+    with pytest.raises(ValueError, match="was saved without p"):
         pnorm.load(path).probability(pos)
     with pytest.raises(TypeError, match="intercept must be a real number"):
         pnorm.save(path, lam, intercept="1")
