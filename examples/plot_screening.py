@@ -133,9 +133,9 @@ scores["similarity"] = (common / either).max(axis=1)
 # ----
 #
 # Four measures on the third library, from the first rows to the whole list. EF
-# 1 % is the enrichment in the first 1 %, or 200 molecules. BEDROC depends mostly
-# on the first 8 %, and the AUC on the whole list. The intervals have 95 %
-# confidence.
+# 1 % is the enrichment in the first 1 %, or 200 molecules. BEDROC depends
+# mostly on the first 8 %, and the AUC on the whole list. The intervals have
+# 95 % confidence.
 
 lists = {name: (f[active_new], f[~active_new]) for name, f in scores.items()}
 print(f"{'':19}actives       EF 1 %                 BEDROC              AUC")

@@ -477,3 +477,7 @@ def xgboost_metric(measure: str = "log_f", **options: Any) -> Callable[..., Any]
     ('-positives_at_top', -2.0)
     """
     return _XGBoostMetric(*_chosen(measure, options))
+
+
+def __dir__() -> list[str]:
+    return __all__

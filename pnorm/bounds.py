@@ -1529,3 +1529,7 @@ def sample_error_bound(
     faded = math.exp(-v * (1.0 - 2.0**-w) / w * (steps + 1.0) ** w)
     end += 9.0 * moved * moved * faded * steps**w / (w * 2.0**w)
     return Bound(end, end >= norm)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -399,3 +399,7 @@ def any_of(*callbacks: Callable[[Trace], bool | None]) -> Callable[[Trace], bool
         if _checks.callback(each) is None:
             raise TypeError("any_of needs callbacks; got None")
     return lambda trace: any([bool(each(trace)) for each in callbacks])
+
+
+def __dir__() -> list[str]:
+    return __all__

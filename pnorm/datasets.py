@@ -790,3 +790,7 @@ _A9A = _Source(
     labels=("1", "1.0"),
     rows="ea484a3f56fb0a001fd1b90e141338c0",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

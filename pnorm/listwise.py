@@ -621,3 +621,7 @@ def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
         total += (2.0 / np.maximum(r - 1.0, 1.0) * squares).sum(axis=0)
     spread: Vector = np.sqrt(total / sizes.size)
     return np.divide(1.0 / unit, spread, out=np.zeros_like(spread), where=spread > 0.0)
+
+
+def __dir__() -> list[str]:
+    return __all__

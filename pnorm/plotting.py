@@ -1112,3 +1112,7 @@ def _repeated(marks: str) -> Iterable[str]:
     from itertools import cycle
 
     return cycle(marks)
+
+
+def __dir__() -> list[str]:
+    return __all__

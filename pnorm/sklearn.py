@@ -442,6 +442,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
+        if len(getattr(X, "shape", (0, 0))) == 1 and hasattr(X, "to_frame"):
+            raise ValueError(
+                f"X must have rows and columns; got a single column ({type(X).__name__}). Pass a frame, as in "
+                "frame[['amount']] or column.to_frame()"
+            )
         if self._is_table(X) if reset else isinstance(self.rankers_, Table):
             return self._read_table(X, *y, reset=reset)
         sparse, missing = self._takes()
@@ -1595,3 +1600,7 @@ positives_at_top_scorer.__doc__ = "Positives above every negative, for ``scoring
 
 partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
 partial_auc_scorer.__doc__ = "The ROC curve up to a false positive rate of 0.1: its area, scaled to 1 if perfect."
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1541,3 +1541,15 @@ def test_the_scores_say_which_rows_were_trained_on(capsys, tmp_path):
     assert told in run(capsys, path, "--label", "label", "--out", out_path, *QUICK)[1]
     assert (pandas.read_csv(out_path)["held_out"] == 0).sum() == 320
     assert told not in run(capsys, path, "--label", "label", "--out", out_path, "--holdout", 0, *QUICK)[1]
+
+
+def test_the_demonstration_names_programs_as_they_can_be_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))  # without either program
+    typed = demonstration._typed
+    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == os.path.join(".venv", "bin", "pnorm")
+    assert typed("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"
+    assert typed("pnorm", "/lib/pnorm/__main__.py") == "pnorm"
+    program = tmp_path / "pnorm"
+    program.touch(mode=0o755)
+    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == "pnorm"

@@ -288,7 +288,7 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     exec(second, rows)
     assert rows["scores"].shape == (100,)
     # the line for the terminal, on a file of the same rows
-    (command,) = re.findall("```console\npnorm (.*?)\n```", text, re.DOTALL)
+    (command,) = re.findall("```console\n.venv/bin/pnorm (.*?)\n```", text, re.DOTALL)
     frame[:600].assign(bought=data.y[:600], lead=range(600)).to_csv("leads.csv", index=False)
     assert main(command.split()) == 0
     assert Path("model.json").exists()

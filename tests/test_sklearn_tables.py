@@ -527,3 +527,11 @@ def test_a_report_of_a_table(tmp_path, frame):
         model.choose_cutoff(X[:1], [2], recall=0.5)
     with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
         model.report_html(tmp_path / "report.html", X[:1], ["gone"])
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_single_column_is_refused_with_the_way_to_a_frame(package):
+    frames = pytest.importorskip(package)
+    for column in (frames.Series(["a", "b"] * 20), frames.Series(np.arange(40.0))):
+        with pytest.raises(ValueError, match=r"got a single column \(Series\). Pass a frame, as in"):
+            PNormPush().fit(column, np.arange(40) % 2)

@@ -36,3 +36,7 @@ __all__ = [
     "score_table",
     "train",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

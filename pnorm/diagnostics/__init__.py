@@ -1148,3 +1148,7 @@ def _problem_and(
         f = problem.scores(checked)
     _checks.exponents(p, f.pos, f.neg, name)
     return problem, checked
+
+
+def __dir__() -> list[str]:
+    return __all__

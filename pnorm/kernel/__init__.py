@@ -786,3 +786,7 @@ def schedule(
     if star > largest * (1.0 + 1e-12):
         raise ValueError(f"eta_star must be at most 1 / Delta* = {largest:g} for the {phi.name} loss; got {eta_star!r}")
     return Schedule(t, lam, star * lam ** max(growth.q - 2, 0))
+
+
+def __dir__() -> list[str]:
+    return __all__

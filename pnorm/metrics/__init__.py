@@ -1450,3 +1450,7 @@ def summary(
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
     found = given | dict(zip(measures, numbers, strict=True))
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})
+
+
+def __dir__() -> list[str]:
+    return __all__

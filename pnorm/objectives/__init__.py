@@ -257,3 +257,7 @@ def _opened(
     if abs(low) / FAR_FROM_ZERO > high - low:  # only differences count, and these are exact
         pos, neg = pos - low, neg - low
     return objective, Scores(pos, neg), pool, counted
+
+
+def __dir__() -> list[str]:
+    return __all__

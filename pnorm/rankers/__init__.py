@@ -61,3 +61,7 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
         width, found = _checks.width(X, name), _checks.column_names(X)
         return _Columns(names_of(None, found, width), width, found)
     return H if isinstance(H, Rankers) else callables(H)
+
+
+def __dir__() -> list[str]:
+    return __all__
