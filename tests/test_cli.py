@@ -90,7 +90,8 @@ def test_the_main_job_shows_the_push(capsys):
     assert gain in " ".join(out.split())
     assert f"the AUC goes from {rows[1][2]} to {rows[16][2]}." in " ".join(out.split())
     assert "  pnorm FILE --label COLUMN " in out.split("Next:\n")[1]
-    assert 'python -c "import pnorm; help(pnorm.train)"' in out
+    python = demonstration._typed("python", sys.executable)
+    assert f'{python} -c "import pnorm; help(pnorm.train)"' in out
     lines = out.splitlines()
     assert len(lines) <= 23  # with the prompt, a terminal of 24 lines
     assert max(map(len, lines)) <= 79
@@ -162,6 +163,7 @@ def printed(monkeypatch):
             output = Output(encoding, is_terminal)
             patch.setattr(sys, "stdout", output)
             patch.setattr(sys, "platform", platform)
+            patch.setattr(demonstration, "_typed", lambda name, path: name)  # which looks for programs of the platform
             assert main([]) == 0
         return output.text()
 
@@ -1547,7 +1549,9 @@ def test_the_demonstration_names_programs_as_they_can_be_typed(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))  # without either program
     typed = demonstration._typed
-    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == os.path.join(".venv", "bin", "pnorm")
+    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == str(
+        tmp_path.joinpath(".venv", "bin", "pnorm").relative_to(tmp_path)
+    )
     assert typed("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"
     assert typed("pnorm", "/lib/pnorm/__main__.py") == "pnorm"
     program = tmp_path / "pnorm"
