@@ -109,6 +109,7 @@ def test_one_line_of_the_estimator(tmp_path, name):
     check_estimator(table, READ[name](table.path).drop(columns=table.label))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_points")
 @pytest.mark.parametrize("name", ["patients", "refunds"])
 def test_one_line_of_the_estimator_with_polars(tmp_path, name):

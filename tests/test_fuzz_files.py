@@ -495,6 +495,7 @@ def test_a_table_cut_anywhere(capsys, tmp_path, tried):
         table_outcome(capsys, tmp_path / "t.csv", TABLE[:end], tried)
 
 
+@pytest.mark.long
 def test_bits_of_a_table_flipped(capsys, tmp_path, tried):
     for at in range(len(TABLE)):
         for bit in range(8):
@@ -503,6 +504,7 @@ def test_bits_of_a_table_flipped(capsys, tmp_path, tried):
             table_outcome(capsys, tmp_path / "t.csv", bytes(damaged), tried)
 
 
+@pytest.mark.long
 def test_fields_and_lines_of_a_table_of_all_kinds(capsys, tmp_path, tried):
     path = tmp_path / "t.csv"
     lines = TABLE.decode().splitlines(keepends=True)

@@ -112,6 +112,7 @@ def test_cuts_of_sparse_rows_take_memory_by_their_non_zeros():
         assert peak(call) < NUMBER * numbers * 2 * stored
 
 
+@pytest.mark.long
 def test_a_run_keeps_what_moves_and_not_steps_times_rankers():
     rng = np.random.default_rng(0)
     n, stored, steps = 50_000, 1000, 60

@@ -733,7 +733,7 @@ def _best_scale(found: Sequence[Shape], most: int) -> float:
             "levels, or over the values of X, or of pos and neg"
         )
     if not math.isfinite(most / largest):
-        raise ValueError("the coefficients (lam) are too small to be rounded; scale them up")
+        raise ValueError("the contributions of lam and X are too small to be rounded; scale the coefficients (lam) up")
     stairs = [of_column for of_column, shape in zip(values, found, strict=True) if not shape.slope]
     together, starts = np.concatenate([np.zeros(1), *stairs]), np.cumsum([1, *map(len, stairs)])[:-1]
     scales, costs = most * _SHARES / largest, []
