@@ -118,7 +118,7 @@ def failures(delta=0.3, draws=2000):
 
 
 def first_sizes():
-    """The smallest m = n, up to a few per cent, at which each bound says something."""
+    """The smallest m = n at which each bound says something."""
     print("4. m = n from which on a bound says anything, delta = 0.05")
     for d in (1, 8, 50):
 
@@ -133,14 +133,19 @@ def first_sizes():
         def of_descent(m, loss=loss, step=step):
             return bounds.sample_error_bound(loss, m, m, 10**9, 1.0, 1.0, step, 0.5, DELTA)
 
-        print(f"    kernel descent, {loss}, lambda = kappa = 1, 10**9 steps: {_first(of_descent):.1e}")
+        print(f"    kernel descent, {loss}, lambda = kappa = 1, 10**9 steps: {_first(of_descent):,}")
 
 
 def _first(bound):
-    size = 4
-    while bound(size).vacuous:
-        size = math.ceil(1.05 * size)
-    return size
+    """The least m at which a bound that falls with m is not vacuous, by bisection."""
+    high = 4
+    while bound(high).vacuous:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bound(middle).vacuous else (low, middle)
+    return high
 
 
 if __name__ == "__main__":

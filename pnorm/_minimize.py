@@ -207,8 +207,9 @@ def minimize(
     are disjoint (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch (also ``"separable"``;
     the data are quasi-separable), some rows lose all weight along `trace.direction`. The other rows, the support, have
     a minimiser: `lam`, `trace.log_objective` and `trace.gap` refer to the support, and :math:`\log F_p(\lambda + s
-    \cdot direction)` of all rows falls toward the same value as s grows. A linear program decides between the cases
-    once the Newton steps show no sign of convergence.
+    \cdot direction)` of all rows falls toward the same value as s grows. `lam` alone takes no account of the direction:
+    score with ``lam + s * trace.direction``, where s is large, or use a little `l2`. A linear program decides between
+    the cases once the Newton steps show no sign of convergence.
 
     On separable data, `lam` is the shortest of all coefficients that put every positive at least 1 above every
     negative, with each coefficient counted in units of one over the range of its column,
@@ -227,7 +228,7 @@ def minimize(
 
     that is :math:`R^{1/p}` for the price ``Power(p)`` (log R is not convex unless the loss is exponential),
     log R for the exponential price, and R for a price of your own, plus :math:`\tfrac{l2}{2} |\lambda|^2`.
-    With a penalty, :math:`|\nabla|^2 / (2\, l2)` is a certificate and the status is ``"converged"``. Without a
+    With a penalty, :math:`|\nabla|^2 / (2 \cdot l2)` is a certificate and the status is ``"converged"``. Without a
     penalty there is no certificate. The status ``"stationary"`` then means that no edge is above `tol`, which is the
     minimum if the price never falls. With a price that falls somewhere, it is a stationary point, and the message
     states this. The hinge has corners, at which L-BFGS fails: pass `smoothing`. Losses that reach zero have a

@@ -762,8 +762,9 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
     Notes
     -----
     The proof of Lemma 4 bounds the deviation of :math:`(R^p)^p` over the negatives. It then takes the root by
-    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3), which is an equality only if a or b is 0. Here the error on
-    the rows is known, so the root of the sum is taken instead. Both deviations are bounded on one side only.
+    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3). For p > 1 and a other than b, this is an equality only if a
+    or b is 0. Here the error on the rows is known, so the root of the sum is taken instead. Both deviations are bounded
+    on one side only.
 
     References
     ----------

@@ -741,6 +741,33 @@ def test_the_report_of_a_minimiser_asks_for_nothing():
         assert "pnorm.minimize" in report([[1.0], [3.0]], [[2.0]], None, 4, lam - 0.1, **options)
 
 
+def test_the_report_prints_an_excess_that_rounds_to_zero_as_a_bound():
+    rows = [[1.0], [3.0]], [[2.0]]
+    lam, _ = pnorm.minimize(*rows, p=4, tol=0.0)
+    text = report(*rows, None, 4, lam)
+    assert "log F_p is less than 2e-12 above its infimum" in text
+    assert "log F_p is 0 above" not in text
+    excess = certificate(*rows, None, 4, lam + 0.01).log_objective - certificate(*rows, None, 4, lam).log_objective
+    assert f"log F_p is {excess:.2g} above its infimum" in report(*rows, None, 4, lam + 0.01)
+
+
+def test_the_report_prints_no_excess_if_the_limit_has_no_certificate(monkeypatch):
+    limit = dataclasses.replace(q_limit([[1.0], [3.0]], [[2.0]], None, 4), gap=np.inf)
+    monkeypatch.setattr(pnorm.diagnostics, "_limit", lambda *_: limit)
+    assert "log F_p is an unknown amount above its infimum" in report([[1.0], [3.0]], [[2.0]], None, 4, [0.9])
+
+
+def test_the_advice_on_separable_data_depends_on_the_coefficients():
+    rows = [[1.0], [3.0]], [[0.0]]
+    right, wrong = (" ".join(report(*rows, None, 4, [lam]).split()) for lam in (0.9, -0.9))
+    among = "pass l2 > 0, stop early, or use held-out rows"
+    assert "these coefficients put every positive above every negative" in right
+    assert f"to choose among such coefficients {among}; pnorm.minimize returns those of the widest margin" in right
+    assert "call pnorm.minimize" not in right
+    assert "these coefficients do not put every positive above every negative" in wrong
+    assert f"call pnorm.minimize for such coefficients; to choose among them {among}" in wrong
+
+
 @needs("wdbc.data")
 def test_the_report_fits_a_page():
     pos, neg, H = wdbc()

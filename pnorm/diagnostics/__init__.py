@@ -823,10 +823,10 @@ def convergence(
     r"""Return the distance of a training run from the infimum after each round.
 
     The gap after round t is :math:`\log F_p(\lambda_t) - \log F^*`, with :math:`F^*` for the infimum of :math:`F_p`.
-    With :math:`B_\phi` for `bregman_distance`,
+    With :math:`B_\varphi` for `bregman_distance`,
 
-    .. math:: B_\phi(q^*, q_t) = \frac{F_p(\lambda_t) - F^*}{p}, \qquad
-              \frac{B_\phi(q^*, q_t)}{B_\phi(0, q^*)} = e^{\log F_p(\lambda_t) - \log F^*} - 1,
+    .. math:: B_\varphi(q^*, q_t) = \frac{F_p(\lambda_t) - F^*}{p}, \qquad
+              \frac{B_\varphi(q^*, q_t)}{B_\varphi(0, q^*)} = e^{\log F_p(\lambda_t) - \log F^*} - 1,
 
     The Bregman distance over all pairs therefore follows from the trace alone, even if coefficients go to infinity.
 
@@ -1051,7 +1051,7 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, within: Penalt
             "keep weight in the limit of training"
         )
         lines["infimum"] = f"{limit.log_objective:.10g}, to {max(limit.gap, _FINE):.2g}"
-        lines["distance"] = f"log F_p is {max(0.0, here.log_objective - limit.log_objective):.2g} above its infimum"
+        lines["distance"] = f"log F_p is {_above(here.log_objective, limit)} its infimum"
     if limit.kind == "quasi-separable":
         f = problem.scores(lam)
         apart = limit.distance(problem.spread(f.pos, 0, 0.0), problem.spread(f.neg, 1, 0.0))
@@ -1065,6 +1065,9 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, within: Penalt
             advice += "regularise"
     if limit.kind == "separable":
         lines["distance"] = _right_or_not(problem, lam)
+        if _separates(problem, lam):
+            advice = "to choose among such coefficients pass l2 > 0, stop early, or use held-out rows; pnorm.minimize "
+            advice += "returns those of the widest margin"
     if limit.lam_unique:
         lines["uniqueness"] = "the minimiser is unique: its scores determine every coefficient (lam)"
     elif limit.kind != "separable":
@@ -1078,9 +1081,20 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, within: Penalt
     return lines | {"advice": advice}
 
 
+def _above(log_objective: float, limit: Limit) -> str:
+    excess, resolved = log_objective - limit.log_objective, max(limit.gap, _FINE)
+    if resolved == math.inf:
+        return "an unknown amount above"
+    return f"{excess:.2g} above" if excess > resolved else f"less than {2.0 * resolved:.2g} above"
+
+
 def _right_or_not(problem: Problem, lam: Vector) -> str:
-    right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
+    right = "put every" if _separates(problem, lam) else "do not put every"
     return f"these coefficients {right} positive above every negative"
+
+
+def _separates(problem: Problem, lam: Vector) -> bool:
+    return problem.margin(problem.scores(lam)) > 0.0
 
 
 def _count(n: int, what: str) -> str:

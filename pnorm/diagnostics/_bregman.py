@@ -17,7 +17,7 @@ from pnorm._checks import Array
 def phi(q: Any, p: float) -> float:
     r"""Compute phi, the convex function whose Bregman distance training shortens.
 
-    .. math:: \phi(q) = \sum_{ik} q_{ik} \ln \frac{q_{ik}}{p^{1/p}
+    .. math:: \varphi(q) = \sum_{ik} q_{ik} \ln \frac{q_{ik}}{p^{1/p}
               \bigl(\sum_{i'} q_{i'k}\bigr)^{(p-1)/p}}, \qquad 0 \ln 0 = 0.
 
     At p = 1, phi is the negative entropy.
@@ -60,12 +60,12 @@ def phi(q: Any, p: float) -> float:
 def bregman_distance(a: Any, b: Any, p: float) -> float:
     r"""Compute the Bregman distance of `phi` from b to a.
 
-    .. math:: B_\phi(a, b) = \phi(a) - \phi(b) - \langle \nabla\phi(b), a - b \rangle
+    .. math:: B_\varphi(a, b) = \varphi(a) - \varphi(b) - \langle \nabla\varphi(b), a - b \rangle
               = \sum_k \Bigl[ \sum_i a_{ik} \ln \frac{a_{ik} S^b_k}{b_{ik} S^a_k}
               + \frac1p \Bigl( S^a_k \ln \frac{S^a_k}{S^b_k} - S^a_k + S^b_k \Bigr) \Bigr],
 
     The second form is computed. Its terms are all nonnegative, so small distances keep their digits.
-    :math:`B_\phi(0, q) = F_p(\lambda) / p` for :math:`q_{ik} = q'_{ik} (\sum_{i'} q'_{i'k})^{p-1}`,
+    :math:`B_\varphi(0, q) = F_p(\lambda) / p` for :math:`q_{ik} = q'_{ik} (\sum_{i'} q'_{i'k})^{p-1}`,
     :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
 
     Parameters
@@ -113,9 +113,9 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
 def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
     r"""Compute the point at which the gradient of `phi` equals its gradient at q plus v.
 
-    .. math:: \mathcal{L}_\phi(q, v)_{ik} = e^{v_{ik}} q_{ik} \Bigl( \frac{\sum_{i'} e^{v_{i'k}} q_{i'k}}
+    .. math:: \mathcal{L}_\varphi(q, v)_{ik} = e^{v_{ik}} q_{ik} \Bigl( \frac{\sum_{i'} e^{v_{i'k}} q_{i'k}}
               {\sum_{i'} q_{i'k}} \Bigr)^{p-1}, \qquad
-              \nabla\phi(\mathcal{L}_\phi(q, v)) = \nabla\phi(q) + v.
+              \nabla\varphi(\mathcal{L}_\varphi(q, v)) = \nabla\varphi(q) + v.
 
     From :math:`q_0 = I^{p-1}` for every pair, :math:`v = -M \lambda` leads to the q of the coefficients
     :math:`\lambda`.
@@ -173,7 +173,7 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
 def primal_objective(P: Any, p: float) -> float:
     r"""Compute the primal objective of COLT 2006, the Bregman distance from the start of training.
 
-    .. math:: B_\phi(P, q_0) = \sum_{ik} P_{ik} \ln \frac{P_{ik}}{p^{1/p} (\sum_{i'} P_{i'k})^{(p-1)/p}}
+    .. math:: B_\varphi(P, q_0) = \sum_{ik} P_{ik} \ln \frac{P_{ik}}{p^{1/p} (\sum_{i'} P_{i'k})^{(p-1)/p}}
               - \frac{1 - \ln p}{p} \sum_{ik} P_{ik} + \frac{I^p K}{p}, \qquad q_0 = I^{p-1}.
 
     Its minimiser over all P with :math:`P^\top M = 0` is q*, the limit of training. At p = 1 it is the unnormalised
