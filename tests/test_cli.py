@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pyarrow import feather, parquet
 import pnorm
 from pnorm._command import demonstration, progress
 from pnorm._command.main import main
+from pnorm._command.terminal import pasted
 from pnorm._job.learn import learn
 
 
@@ -465,8 +467,10 @@ def test_options_of_a_file_without_one(capsys):
 
 
 def unnamed(out):
-    """The lines of the output without those that contain the name of the file: the first one, and commands to type."""
-    return [line for line in out.splitlines()[1:] if not re.match(r"  [A-Z].*  pnorm ", line)]
+    """The lines of the output without the name of the file: the first one is left out, and commands to type."""
+    lines, steps = out.split("Next steps\n")
+    told = [re.sub(r":$| +pnorm .*", "", line) for line in steps.splitlines()]
+    return [*lines.splitlines()[1:], *filter(None, told)]
 
 
 def test_the_standard_input_and_odd_files(table, tmp_path):
@@ -503,6 +507,63 @@ def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
     status, out, _ = run(capsys, path, "--label", "y", "-p", 1, "--ignore", "refund", "--top", 0)
     assert (status, "alone almost separates" in out, "Top of the list" in out) == (0, False, False)
     assert "refund  not used" in out
+
+
+def dated(tmp_path, n=900, gaps=()):
+    """A file of rows with dates, of which some are missing."""
+    rng = np.random.default_rng(6)
+    y = np.arange(n) % 3 == 0
+    days = pandas.Timestamp("2024-01-01") + pandas.to_timedelta(rng.permutation(n), "D")
+    frame = pandas.DataFrame({"created": days.strftime("%Y-%m-%d"), "x": rng.normal(size=n) + y, "y": y.astype(int)})
+    frame.loc[list(gaps), "created"] = ""
+    path = tmp_path / "leads of a file with a long name.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def next_steps(out):
+    """What is suggested, with the words of its command."""
+    lines = [line.strip() for line in re.split(r"Next steps?\n", out)[1].splitlines()]
+    if " pnorm " not in lines[0]:
+        lines = [" ".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
+    steps = [re.split(r":? +pnorm ", line, maxsplit=1) for line in lines]
+    return {what: shlex.split(command) for what, command in steps}
+
+
+@pytest.mark.parametrize("wide", [60, 400])
+def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
+    monkeypatch.setattr("pnorm._command.printing._width", lambda: wide)
+    path = dated(tmp_path)
+    typed = [str(path), "--label", "y", "-p", "1", "--seed", "3", "--top", "0"]
+    status, out, _ = run(capsys, *typed)
+    assert status == 0
+    part = out.split("Next steps\n")[1]
+    assert "..." not in part
+    assert (f"Test on the latest rows:\n    pnorm {shlex.quote(str(path))} --label y" in part) == (wide == 60)
+    steps = next_steps(out)
+    assert steps["Test on the latest rows"] == [*typed, "--time", "created"]
+    assert steps["Choose where to stop"][:-1] == [*typed, "--budget"]
+    status, out, _ = run(capsys, *steps["Test on the latest rows"])
+    assert (status, "the latest by created" in out) == (0, True)
+    status, out, _ = run(capsys, *typed, "--save", tmp_path / "m.json")
+    status, out, _ = run(capsys, path, "--model", tmp_path / "m.json")
+    ranked = [str(path), "--model", str(tmp_path / "m.json"), "--out", "ranked.csv"]
+    assert next_steps(out) == {"Write the scores of all rows": ranked}
+
+
+@pytest.mark.parametrize("gap", range(5))
+def test_a_column_of_dates_with_gaps_is_not_suggested(capsys, tmp_path, gap):
+    status, out, _ = run(capsys, dated(tmp_path, gaps=[gap]), "--label", "y", "-p", 1)  # in training, or held out
+    assert (status, "--time" in out) == (0, False)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_words_of_a_printed_command_can_be_pasted():
+    words = ["a b", "it's", "x\ny", "\x1b[31m'\\", "\u202eé", "$HOME", ""]
+    line = pasted(*words)
+    assert line.isprintable()
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True)
+    assert done.stdout.decode().split("\0")[:-1] == words
 
 
 def test_constant_columns(capsys, tmp_path):
@@ -589,6 +650,7 @@ _FORKED = """
 import json, os, sys
 from pnorm._command import demonstration, progress
 from pnorm._command.main import main
+from pnorm._command.terminal import pasted
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 for folder, words, source, target in json.loads(sys.argv[1]):
     child = os.fork()

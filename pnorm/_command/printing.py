@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import textwrap
 from collections import Counter
@@ -18,7 +17,7 @@ import pnorm
 from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import one_line, path_shown, typed
+from pnorm._command.terminal import one_line, pasted, path_shown, typed
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -94,25 +93,22 @@ def notes(texts: Iterable[str]) -> None:
         print(f"  {one_line(text)}")
 
 
-def steps(of: Sequence[tuple[str, Sequence[str], Sequence[str]]], arguments: argparse.Namespace) -> list[str]:
-    """Return what can be done next, each with the command as it was typed and more options, without some others.
+def steps(of: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
+    wide = max([len(what) for what, _ in of])
+    if all(wide + len(command) + 4 <= _width() for _, command in of):
+        return [f"{what:{wide}}  {command}" for what, command in of]
+    return [line for what, command in of for line in (f"{what}:", f"  {command}")]
 
-    Of a command that does not fit on the line the beginning is printed.
-    """
-    wide = max([len(what) for what, *_ in of])
-    return [f"{what:{wide}}  {_with(arguments, more, without, _width() - wide - 4)}" for what, more, without in of]
 
-
-def _with(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str], room: int) -> str:
+def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str] = ()) -> str:
+    """Return the command as it was typed with more options, without some others."""
     words = list(arguments.words)
     for option in without:
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    for line in (shlex.join(["pnorm", *words]), f"{shlex.join(['pnorm', *arguments.paths[:1]])} ..."):
-        if line.isprintable() and len(line) + len(shlex.join(more)) < room:
-            return f"{line} {typed(*more)}"
-    return f"pnorm ... {typed(*more)}"
+    return pasted("pnorm", *words, *more)
 
 
 def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:

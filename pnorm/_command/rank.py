@@ -102,8 +102,8 @@ def file(arguments: argparse.Namespace) -> None:
         lines = _write(arguments, ranked, progress)
     printing.section("Files written", lines)
     if arguments.out is None:
-        step = ("Write the scores of all rows", ["--out", "ranked.csv"], ())
-        printing.section("Next step", printing.steps([step], arguments))
+        step = ("Write the scores of all rows", printing.again(arguments, ["--out", "ranked.csv"]))
+        printing.section("Next step", printing.steps([step]))
 
 
 def _of_source(
