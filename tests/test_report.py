@@ -680,3 +680,32 @@ def test_bars_point_to_the_side_of_the_sign():
     assert ends(charts.bar(2.0, 2.0)) == (50.0, 100.0)
     assert ends(charts.bar(-1.0, 2.0)) == (25.0, 50.0)
     assert ends(charts.bar(1.0, 2.0, signed=False)) == (0.0, 50.0)
+
+
+def test_a_chart_of_dates_covers_the_dates_of_the_rows():
+    days = np.datetime64("2024-01-02") + np.arange(690)
+    X = {"created": days[np.random.default_rng(0).integers(0, 690, 2000)]}
+    first, last = X["created"].min(), X["created"].max()
+    H = rankers.from_table({"created": X["created"][:1000]}, {"created": X["created"][1000:]}, n_cuts=1)
+    lam = np.ones(len(H))
+    (shape,) = [shape for shape in pnorm.shapes(lam, H, X) if shape.read_off == "trend"]
+    assert shape.cuts.size < 3
+    drawn = pictures._drawn(shape)
+    start, stop = np.floor(drawn.x[[0, -1]]).astype("datetime64[D]")
+    assert first <= start < first + 30
+    assert last - 30 < stop <= last
+    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    assert heights.sum() == pytest.approx(0.98, abs=0.01)
+    assert heights.max() < 2 * heights.min()
+    page = pictures.draw_shape(shape, pictures.room_of([shape]))
+    assert "shares" in page
+    assert not {year for year in map(str, range(2010, 2040)) if f">{year}-" in page} - {"2024", "2025"}
+
+
+def test_a_chart_of_two_values_shows_both():
+    H = rankers.thresholds([[0.0]], names=["flag"])
+    shape = pnorm.shapes([1.0], H, np.r_[np.zeros(70), np.ones(30)][:, None])["flag"]
+    drawn = pictures._drawn(shape)
+    assert set(np.round(drawn.y, 9)) == {-0.3, 0.7}
+    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    assert sorted(heights)[-3:] == pytest.approx([0.0, 0.3, 0.7], abs=0.011)
