@@ -155,7 +155,7 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     columns = _columns.columns_of(source, path, arguments)
     drawn = reader = None
     if isinstance(source, Source):
-        file = _columns.rows_of(source, path, columns, arguments, "rows to train on")
+        file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
         reader = Reader(source, columns, path, arguments.positive, progress=progress)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
@@ -184,7 +184,7 @@ def _of_drawn(n: int, of: int, told: str) -> str:
 
 def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress: Progress) -> Rows:
     """Return the rows of --test, or a sample of them."""
-    path, what = arguments.test, "rows to test on"
+    path, what = arguments.test, _columns.TO_TEST
     source = opened(arguments, path)
     _columns.check_test(source, path, columns)
     if isinstance(source, Source):

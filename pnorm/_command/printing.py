@@ -33,6 +33,9 @@ IN_ORDER = "  They are in the order of the rows and have no reasons, because the
 _COLUMNS = 30
 """Columns of the file that are listed, at most."""
 
+_LONGEST = 480
+"""Characters of a command, at most; what is added to a longer one is printed."""
+
 _WIDE = 120
 """Characters of a line if the output is not a terminal."""
 
@@ -108,7 +111,8 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    return pasted("pnorm", *words, *more)
+    command = pasted("pnorm", *words, *more)
+    return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
 
 
 def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
