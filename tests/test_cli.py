@@ -18,10 +18,11 @@ import pytest
 from pyarrow import feather, parquet
 
 import pnorm
-from pnorm._command import demonstration, progress
+from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
 from pnorm._command.terminal import pasted
 from pnorm._job.learn import learn
+from pnorm._job.quality import quality
 
 
 @pytest.fixture
@@ -570,6 +571,37 @@ def test_a_column_with_another_spelling_is_named(capsys, tmp_path):
     assert (status, err) == (2, f"pnorm: error: no column 'x' in {other}, the file of --test; did you mean 'X'?\n")
 
 
+@pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_one_column_that_is_as_good_is_told(good, push):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 4 == 0
+    f = rng.normal(size=400) + 1.5 * y
+    order = np.argsort(f if push == "bottom" else -f, kind="stable")
+    alone = f.copy()
+    if good in ("average", "neither"):  # its first rows are misses
+        misses = [k for k in order if y[k] == (push == "bottom")]
+        alone[misses[:5]] = 9.0 if push == "top" else -9.0
+    if good == "hits":
+        alone[order[60:]] = rng.permutation(f[order[60:]])
+    if good == "average":
+        alone[order[10:]] = (-1 if push == "bottom" else 1) * np.where(y == (push == "top"), 5.0, -5.0)[order[10:]]
+        alone[misses[:5]] = 9.0 if push == "top" else -9.0
+    lists = {"linear model": rng.normal(size=400), "age alone": alone}
+    measured = quality(f[y], f[~y], {name: (g[y], g[~y]) for name, g in lists.items()}, push=push)
+    average = measured.measure("average_precision")
+    hits = measured.measure("hits", measured.difference.depth)
+    assert (hits.others[1] >= hits.value) == (good in ("both", "hits"))
+    assert (average.others[1] >= average.value) == (good in ("both", "average"))
+    text = " ".join(printing.quality_lines(measured))
+    assert ("one column is about as good." in text) == (good != "neither")
+    assert ("The average precision of “age alone” is" in text) == (good == "average")
+    if good in ("both", "hits"):
+        first, what = ("last", "negatives") if push == "bottom" else ("first", "positives")
+        told = f"In the {first} {hits.depth} rows “age alone” has {hits.others[1]:.0f} {what}, and this list has"
+        assert told in text
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_words_of_a_printed_command_can_be_pasted():
     words = ["a b", "it's", "x\ny", "\x1b[31m'\\", "\u202eé", "$HOME", ""]
@@ -661,7 +693,7 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
-from pnorm._command import demonstration, progress
+from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
 from pnorm._command.terminal import pasted
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

@@ -237,8 +237,33 @@ def quality_lines(quality: Quality) -> list[str]:
     told = []
     if quality.difference is not None:
         sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        told = sentences(" ".join([f"{sentence} ({interval}).", *[doubt] * bool(doubt)]))
+        told = sentences(
+            " ".join(filter(None, [f"{sentence} ({interval}).", doubt, _one_column(quality, quality.difference.depth)]))
+        )
     return [*sentences(headline(quality)), *told, "", *lines, *wider]
+
+
+def _one_column(quality: Quality, depth: int) -> str:
+    """Return a sentence if the best column alone is as good as the list, in the first rows or in average precision."""
+    alone = [k for k, name in enumerate(quality.lists) if name.endswith(" alone")]
+    if not alone:
+        return ""
+    k, name = alone[0], shown(quality.lists[alone[0]], 40)
+    hits, average = quality.measure("hits", depth), quality.measure("average_precision")
+    what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
+    if hits.others[k] >= hits.value:
+        count = _counts(hits.others[k])
+        rows = "row" if depth == 1 else f"{depth:,} rows"
+        return (
+            f"In the {end} {rows} “{name}” has {count} {what}{'' if count == '1' else 's'}, and this list has "
+            f"{_counts(hits.value)}: one column is about as good."
+        )
+    if average.others[k] >= average.value:
+        return (
+            f"The average precision of “{name}” is {_short(average.others[k])}, and that of this list "
+            f"{_short(average.value)}: one column is about as good."
+        )
+    return ""
 
 
 def headline(quality: Quality) -> str:
