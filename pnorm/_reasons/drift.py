@@ -185,10 +185,15 @@ class Drift:
             found.append(f"the scores moved{_by(self.score.psi)}: {self._reached()}")
         elif self.score.beyond_chance:
             found.append(f"the scores moved a little, but beyond chance{_by(self.score.psi)}: {self._reached()}")
-        news = [sentence for column in self.columns for sentence in _news(column)]
+        return (*found, *[sentence for sentence, _ in self._news()])
+
+    def _news(self) -> list[tuple[str, bool]]:
+        """Return sentences on values that no old row had, and whether each may change the use of the list."""
+        news = [of for column in self.columns for of in _news(column)]
         if len(news) > 2 * _TOLD:
-            news[2 * _TOLD :] = [f"{len(news) - 2 * _TOLD} more such findings"]
-        return (*found, *news)
+            rest = news[2 * _TOLD :]
+            news[2 * _TOLD :] = [(f"{len(rest)} more such findings", any(grave for _, grave in rest))]
+        return news
 
     def to_frame(self) -> Any:
         """Return the columns as a data frame of pandas.
@@ -236,6 +241,11 @@ class Drift:
     def _sentences(self) -> list[str]:
         """Return the warnings with a capital and a full stop."""
         return [f"{_capital(sentence)}." for sentence in self.warnings]
+
+    def _grave(self) -> list[bool]:
+        """Return whether each of the warnings may change the use of the list."""
+        news = [grave for _, grave in self._news()]
+        return [True] * (len(self.warnings) - len(news)) + news
 
     def _lines(self, told: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
@@ -334,28 +344,31 @@ def _told(column: ColumnDrift) -> str:
     return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
 
 
-def _news(column: ColumnDrift) -> list[str]:
-    """Return sentences on what no old row had."""
-    name, found = shown(column.name), []
+def _news(column: ColumnDrift) -> list[tuple[str, bool]]:
+    """Return sentences on what no old row had, and whether each may change the use of the list."""
+    name, found = shown(column.name), list[tuple[str, bool]]()
     if column.unseen:
         rows, names = sum(column.unseen.values()), list(column.unseen.items())
         listed = first([f"{shown(level)} ({count:,})" for level, count in names], _EXAMPLES, str)
-        found.append(
+        told = (
             f"{name} has {len(names):,} level{'s' * (len(names) > 1)} never seen before, in {rows:,} "
             f"row{'s' * (rows > 1)}: {listed}"
         )
+        found.append((told, column.unseen_share >= SOME))
     if column.kind == TREND and any(column.outside):
         now, before = " to ".join(column.ends[:2]), " to ".join(column.ends[2:])
-        found.append(f"{name} runs from {now}, and ran from {before} before")
+        found.append((f"{name} runs from {now}, and ran from {before} before", False))  # later rows have later days
     for k, side in enumerate(("below", "above")):
         if side in column.beyond_ends:
             what = "the smallest" if side == "below" else "the largest"
-            found.append(
+            told = (
                 f"{name} is {side} {what} value before, {column.ends[2 + k]}, in {_percent(column.outside[k])} of the "
                 "rows"
             )
+            found.append((told, True))
     if "missing" in column.beyond_ends:
-        found.append(f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before")
+        told = f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before"
+        found.append((told, True))
     return found
 
 
