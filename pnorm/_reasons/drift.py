@@ -45,6 +45,9 @@ _LEAST = 5.0
 _LEVELS = 18
 """Levels of a column, at most, that are compared one by one."""
 
+_FEW = 10.0 - 1e-6
+"""Old rows of a level that is compared on its own, at least."""
+
 _ROWS, _TOLD = 20, 10
 """Columns in the table, and columns in sentences, at most."""
 
@@ -354,7 +357,7 @@ def _news(column: ColumnDrift) -> list[tuple[str, bool]]:
             f"{name} has {len(names):,} level{'s' * (len(names) > 1)} never seen before, in {rows:,} "
             f"row{'s' * (rows > 1)}: {listed}"
         )
-        found.append((told, column.unseen_share >= SOME))
+        found.append((told, column.moved and column.unseen_share >= SOME))
     if column.kind == TREND and any(column.outside):
         now, before = " to ".join(column.ends[:2]), " to ".join(column.ends[2:])
         found.append((f"{name} runs from {now}, and ran from {before} before", False))  # later rows have later days
@@ -432,8 +435,10 @@ def drift(
     columns, of the scores, and of values that no old row had are corrected together by Holm's method. With case
     weights n and m are the squared sums of the weights divided by the sums of their squares.
 
-    Missing values have a bin, as do values below or above all old ones, and unknown levels. Each of a column's
-    18 most frequent old levels has a bin. The days of a date are not tested, because later rows have later days.
+    Missing values have a bin, as do values below or above all old ones. Each of a column's 18 most frequent old levels
+    has a bin if it has 10 old rows or more. All other levels share a bin with levels that no old row had: if some
+    levels are rare, new ones are expected in every table. The days of a date are not tested, because later rows have
+    later days.
 
     The cost is that of `profile`.
 
@@ -522,17 +527,18 @@ def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> Colum
     if not column.others:
         order = sorted(other, key=lambda k: -counts[k])
         unseen, other = {tally.names[k]: int(counts[k]) for k in order}, []
-    kept, rest = column.levels[:_LEVELS], column.levels[_LEVELS:]
+    # Where levels of few rows are, levels never seen are to be expected: both are drawn from the same rare ones.
+    few = _FEW / old.effective
+    n_kept = sum([share >= few for share in column.shares[:_LEVELS]])
+    kept, rest = column.levels[:n_kept], column.levels[n_kept:]
     of_unseen = sum([new[name] for name in unseen])
     found = [(level, then, new.get(level, 0.0)) for level, then in zip(kept, column.shares, strict=False)]
-    found.append(
-        (
-            "other levels",
-            sum(column.shares[_LEVELS:]) + column.others,
-            sum([new.get(level, 0.0) for level in rest]) + float(shares[other].sum()),
-        )
-    )
-    found.append(("levels never seen", 0.0, of_unseen))
+    of_rest = sum(column.shares[n_kept:]) + column.others
+    now = sum([new.get(level, 0.0) for level in rest]) + float(shares[other].sum())
+    if of_rest:
+        found.append(("other levels", of_rest, now + of_unseen))
+    else:
+        found.append(("levels never seen", 0.0, of_unseen))
     found.append(("missing", column.missing, float(shares[-1])))
     return _indexed(column, found, old, rows, mean, True, unseen=unseen, unseen_share=of_unseen)
 
