@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,11 @@ import pytest
 from pyarrow import feather, parquet
 
 import pnorm
-from pnorm._command import demonstration, progress
+from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
+from pnorm._command.terminal import pasted
 from pnorm._job.learn import learn
+from pnorm._job.quality import quality
 
 
 @pytest.fixture
@@ -421,7 +424,8 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
         ("1,5\n3,4\n", ["--label", "y"], "no column 'y' in FILE; its columns are column 1, column 2"),
         ("x,y\n", ["--label", "y"], "FILE has a header and no rows"),
-        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one"),
+        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one. Remove them, or rank them later with --model"),
+        ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Remove"),
         ("x,y\n1,1\n2,NA\n", ["--label", "y", "--positive", "1"], "the label 'y' is missing in line 3 of FILE"),
         ('x,y\n1,1\n"2,0\n', ["--label", "y"], "line 3 of FILE is not CSV: unexpected end of data"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the column of --label"),
@@ -467,8 +471,10 @@ def test_options_of_a_file_without_one(capsys):
 
 
 def unnamed(out):
-    """The lines of the output without those that contain the name of the file: the first one, and commands to type."""
-    return [line for line in out.splitlines()[1:] if not re.match(r"  [A-Z].*  pnorm ", line)]
+    """The lines of the output without the name of the file: the first one is left out, and commands to type."""
+    lines, steps = out.split("Next steps\n")
+    told = [re.sub(r":$| +pnorm .*", "", line) for line in steps.splitlines()]
+    return [*lines.splitlines()[1:], *filter(None, told)]
 
 
 def test_the_standard_input_and_odd_files(table, tmp_path):
@@ -505,6 +511,106 @@ def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
     status, out, _ = run(capsys, path, "--label", "y", "-p", 1, "--ignore", "refund", "--top", 0)
     assert (status, "alone almost separates" in out, "Top of the list" in out) == (0, False, False)
     assert "refund  not used" in out
+
+
+def dated(tmp_path, n=900, gaps=()):
+    """A file of rows with dates, of which some are missing."""
+    rng = np.random.default_rng(6)
+    y = np.arange(n) % 3 == 0
+    days = pandas.Timestamp("2024-01-01") + pandas.to_timedelta(rng.permutation(n), "D")
+    frame = pandas.DataFrame({"created": days.strftime("%Y-%m-%d"), "x": rng.normal(size=n) + y, "y": y.astype(int)})
+    frame.loc[list(gaps), "created"] = ""
+    path = tmp_path / "leads of a file with a long name.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def next_steps(out):
+    """What is suggested, with the words of its command."""
+    lines = [line.strip() for line in re.split(r"Next steps?\n", out)[1].splitlines()]
+    if " pnorm " not in lines[0]:
+        lines = [" ".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
+    steps = [re.split(r":? +pnorm ", line, maxsplit=1) for line in lines]
+    return {what: shlex.split(command) for what, command in steps}
+
+
+@pytest.mark.parametrize("wide", [60, 400])
+def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
+    monkeypatch.setattr("pnorm._command.printing._width", lambda: wide)
+    path = dated(tmp_path)
+    typed = [str(path), "--label", "y", "-p", "1", "--seed", "3", "--top", "0"]
+    status, out, _ = run(capsys, *typed)
+    assert status == 0
+    part = out.split("Next steps\n")[1]
+    assert "..." not in part
+    assert (f"Test on the latest rows:\n    pnorm {shlex.quote(str(path))} --label y" in part) == (wide == 60)
+    steps = next_steps(out)
+    assert steps["Test on the latest rows"] == [*typed, "--time", "created"]
+    assert steps["Choose where to stop"][:-1] == [*typed, "--budget"]
+    status, out, _ = run(capsys, *steps["Test on the latest rows"])
+    assert (status, "the latest by created" in out) == (0, True)
+    status, out, _ = run(capsys, *typed, "--save", tmp_path / "m.json")
+    status, out, _ = run(capsys, path, "--model", tmp_path / "m.json")
+    ranked = [str(path), "--model", str(tmp_path / "m.json"), "--out", "ranked.csv"]
+    assert next_steps(out) == {"Write the scores of all rows": ranked}
+
+
+@pytest.mark.parametrize("gap", range(5))
+def test_a_column_of_dates_with_gaps_is_not_suggested(capsys, tmp_path, gap):
+    status, out, _ = run(capsys, dated(tmp_path, gaps=[gap]), "--label", "y", "-p", 1)  # in training, or held out
+    assert (status, "--time" in out) == (0, False)
+
+
+def test_a_column_with_another_spelling_is_named(capsys, tmp_path):
+    path, model = dated(tmp_path), tmp_path / "m.json"
+    assert run(capsys, path, "--label", "y", "-p", 1, "--save", model)[0] == 0
+    other = tmp_path / "new.csv"
+    pandas.read_csv(path).rename(columns={"x": "X"}).to_csv(other, index=False)
+    said = f"pnorm: error: {model} does not fit {other}: the file lacks the column 'x' which the weak rankers need; "
+    assert run(capsys, other, "--model", model) == (2, "", f"{said}did you mean 'X'?\n")
+    assert run(capsys, other, "--model", model, "--memory", 0.001) == (2, "", f"{said}did you mean 'X'?\n")
+    status, _, err = run(capsys, path, "--label", "y", "--test", other)
+    assert (status, err) == (2, f"pnorm: error: no column 'x' in {other}, the file of --test; did you mean 'X'?\n")
+
+
+@pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_one_column_that_is_as_good_is_told(good, push):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 4 == 0
+    f = rng.normal(size=400) + 1.5 * y
+    order = np.argsort(f if push == "bottom" else -f, kind="stable")
+    alone = f.copy()
+    if good in ("average", "neither"):  # its first rows are misses
+        misses = [k for k in order if y[k] == (push == "bottom")]
+        alone[misses[:5]] = 9.0 if push == "top" else -9.0
+    if good == "hits":
+        alone[order[60:]] = rng.permutation(f[order[60:]])
+    if good == "average":
+        alone[order[10:]] = (-1 if push == "bottom" else 1) * np.where(y == (push == "top"), 5.0, -5.0)[order[10:]]
+        alone[misses[:5]] = 9.0 if push == "top" else -9.0
+    lists = {"linear model": rng.normal(size=400), "age alone": alone}
+    measured = quality(f[y], f[~y], {name: (g[y], g[~y]) for name, g in lists.items()}, push=push)
+    average = measured.measure("average_precision")
+    hits = measured.measure("hits", measured.difference.depth)
+    assert (hits.others[1] >= hits.value) == (good in ("both", "hits"))
+    assert (average.others[1] >= average.value) == (good in ("both", "average"))
+    text = " ".join(printing.quality_lines(measured))
+    assert ("one column is about as good." in text) == (good != "neither")
+    assert ("The average precision of “age alone” is" in text) == (good == "average")
+    if good in ("both", "hits"):
+        first, what = ("last", "negatives") if push == "bottom" else ("first", "positives")
+        told = f"In the {first} {hits.depth} rows “age alone” has {hits.others[1]:.0f} {what}, and this list has"
+        assert told in text
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_words_of_a_printed_command_can_be_pasted():
+    words = ["a b", "it's", "x\ny", "\x1b[31m'\\", "\u202eé", "$HOME", ""]
+    line = pasted(*words)
+    assert line.isprintable()
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True)
+    assert done.stdout.decode().split("\0")[:-1] == words
 
 
 def test_constant_columns(capsys, tmp_path):
@@ -589,8 +695,9 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
-from pnorm._command import demonstration, progress
+from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
+from pnorm._command.terminal import pasted
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 for folder, words, source, target in json.loads(sys.argv[1]):
     child = os.fork()
@@ -940,7 +1047,8 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
             map(list, zip(range(60, 56, -1), last.tolist(), strict=True))
         )
     assert "trained with p = 16 at the bottom" in run(capsys, path, "--model", model)[1]
-    assert run(capsys, *about)[1] == run(capsys, *about, "--push", "top")[1]
+    outs = run(capsys, *about)[1], run(capsys, *about, "--push", "top")[1]
+    assert outs[0] == outs[1].replace(" --push top", "")
 
 
 @pytest.mark.parametrize(
@@ -1070,9 +1178,11 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--positive", "1"], "--positive needs the labels of the rows. Add --label COLUMN"),
         (["--model", "none.json"], "none.json: No such file or directory"),
         (["--model", "FILE"], "FILE is no model: it is not JSON"),
-        (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: X lacks the column 'x'"),
+        (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: the file lacks the column 'x' which"),
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
-        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one"),
+        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. Remove them, or leave --label out"),
+        (["--model", "MODEL", "--id", "T"], "no column 'T' in FILE; did you mean 't'?"),
+        (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the weak rankers need; did you mean 'u'?"),
         (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
         (["--model", "HOLE"], "HOLE does not fit FILE: column 'u' has nan in line 2 of FILE; every value must be"),
         (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
@@ -1088,7 +1198,7 @@ def test_what_is_wrong_with_a_model(capsys, tmp_path, arguments, message):
     folder.mkdir()
     path.write_text("x,y,t,u\n1,1,Ulm,\n2,0,Ulm,1\n")
     places = {"FILE": path, "FOLDER": folder}
-    for name, column in (("MODEL", "x"), ("TEXT", "t"), ("HOLE", "u")):
+    for name, column in (("MODEL", "x"), ("TEXT", "t"), ("HOLE", "u"), ("CASE", "U")):
         places[name] = tmp_path / f"{name.lower()}.json"
         pnorm.save(places[name], [1.0], pnorm.rankers.columns(pandas.DataFrame({column: [1.0, 2.0]})))
     replace = [*places.items()]
@@ -1292,7 +1402,7 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
     assert set(learned("--only", "amount,age")[0]) == {"amount", "age"}
     assert learned("--only", "age", "--kind", "age=category")[0] == {"age": "category"}
     assert learned("--only", "country, home", "--kind", "country, home=DE,FR,NG")[0] == {"country, home": "ordered"}
-    assert re.search(r"\n  Show the id of each row +pnorm .* --id tx\n", learned()[1])
+    assert re.search(r"\n  Show the id of each row:?\s+pnorm .* --id tx\n", learned()[1])
     frame.to_csv(path, index=False, header=False)
     assert set(learned("--label", 6)[0]) == {"column 2", "column 3", "column 4", "column 5"}
     assert "there is no header" in learned("--label", "6")[1]
@@ -1528,12 +1638,12 @@ def test_dates_lead_to_a_test_on_the_latest_rows(capsys, tmp_path):
     path = tmp_path / "train.csv"
     frame = level_file(path, ["DE", "FR"])
     frame["booked on"] = pandas.date_range("2024-01-01", periods=400).strftime("%Y-%m-%d")
-    hint = "  Test on the latest rows  pnorm "
-    assert hint not in run(capsys, path, "--label", "label", *QUICK)[1]
+    hint = re.compile(r"  Test on the latest rows:?\s+pnorm ")
+    assert not hint.search(run(capsys, path, "--label", "label", *QUICK)[1])
     frame.to_csv(path, index=False)
-    assert hint in run(capsys, path, "--label", "label", *QUICK)[1]
+    assert hint.search(run(capsys, path, "--label", "label", *QUICK)[1])
     for more in (["--time", "booked on"], ["--holdout", 0], ["--test", path]):
-        assert hint not in run(capsys, path, "--label", "label", *QUICK, *more)[1]
+        assert not hint.search(run(capsys, path, "--label", "label", *QUICK, *more)[1])
 
 
 def test_the_scores_say_which_rows_were_trained_on(capsys, tmp_path):

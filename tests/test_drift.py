@@ -120,8 +120,14 @@ def test_shares_are_those_of_a_slow_count(kind, weighted):
             for level, share in zip(was.levels, was.shares, strict=True):
                 assert share == pytest.approx(sum(w for v, w in zip(x, c, strict=True) if v == level) / c.sum())
             now = {text: share for text, _, share in columns[was.name].bins}
-            for level in was.levels:
+            kept_levels = [level for level, share in zip(was.levels, was.shares, strict=True)
+                           if share * kept.effective > 10 - 1e-6]  # fmt: skip
+            for level in kept_levels:
                 assert now[level] == pytest.approx(sum(w for v, w in zip(z, d, strict=True) if v == level) / d.sum())
+            if len(kept_levels) < len(was.levels):
+                others = sum(w for v, w in zip(z, d, strict=True) if v not in kept_levels) / d.sum()
+                assert now["other levels"] == pytest.approx(others)
+                assert "levels never seen" not in now
             continue
         known = [v for v, w in zip(x, c, strict=True) if w and not math.isnan(v)]
         assert was.edges[0] == pytest.approx(min(known))
@@ -249,7 +255,7 @@ def test_levels_that_were_rare_in_training_are_not_new():
     old = {"shop": pos["shop"] + neg["shop"]}
     of = pnorm.drift(pnorm.profile(old, H, lam), {"shop": ["a", "b", "d", "e", "e"]}, H, lam)
     assert of.columns[0].unseen == {"e": 2}
-    assert dict((text, now) for text, _, now in of.columns[0].bins)["b"] == pytest.approx(0.2)
+    assert {text: now for text, _, now in of.columns[0].bins} == {"a": 0.2, "c": 0.0, "other levels": 0.8}
 
 
 def test_a_profile_that_does_not_name_all_levels_does_not_call_others_new():
@@ -374,6 +380,42 @@ def test_two_tables_of_one_distribution_rarely_move_and_a_shift_is_found():
         shifted += pnorm.drift(a, b, H, LAM).moved[:1] == ("age",)
     assert said <= 8  # of 60 at most 3 are expected, and 9 or more in one of 200 seeds
     assert shifted == 60
+
+
+def notes_of(rng, n, of_new=0.0):
+    """Free notes: a few are frequent, and many rows have one of their own."""
+    notes = [f"note {k}" for k in np.minimum(rng.zipf(1.6, n), 10**9)]
+    return {"notes": ["brand new" if rng.random() < of_new else note for note in notes]}
+
+
+def test_new_notes_are_no_drift_where_many_were_seen_once():
+    rng = np.random.default_rng(12)
+    alarms, shifted, unseen, n = 0, 0, 0.0, 40
+    for _ in range(n):
+        old = notes_of(rng, 1600)
+        sides = [rows_of(old, rows) for rows in (range(300), range(300, 1600))]
+        H = rankers.from_table(*sides, kinds={"notes": "category"})
+        lam = np.ones(len(H))
+        kept = pnorm.Profile.from_dict(json.loads(json.dumps(pnorm.profile(old, H, lam).to_dict())))
+        of = pnorm.drift(old, notes_of(rng, 1000), H, lam)
+        unseen += of.columns[0].unseen_share / n
+        again = pnorm.drift(kept, notes_of(rng, 1000), H, lam)
+        alarms += bool(of.moved or again.moved)
+        shifted += bool(pnorm.drift(old, notes_of(rng, 1000, 0.3), H, lam).moved)
+    assert unseen > 0.05  # what is new by construction
+    assert alarms <= n // 20
+    assert shifted == n
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_a_new_level_is_drift_where_all_were_frequent(share):
+    rng = np.random.default_rng(13)
+    H, lam = TABLE, LAM
+    for _ in range(20):
+        old, new = people(1000, int(rng.integers(1 << 30))), people(500, int(rng.integers(1 << 30)))
+        new["city"] = ["Pisa" if rng.random() < share else city for city in new["city"]]
+        of = pnorm.drift(old, new, H, lam)
+        assert ("city" in of.moved) == bool(share)
 
 
 # What is refused ------------------------------------------------------------------------------------

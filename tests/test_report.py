@@ -680,3 +680,64 @@ def test_bars_point_to_the_side_of_the_sign():
     assert ends(charts.bar(2.0, 2.0)) == (50.0, 100.0)
     assert ends(charts.bar(-1.0, 2.0)) == (25.0, 50.0)
     assert ends(charts.bar(1.0, 2.0, signed=False)) == (0.0, 50.0)
+
+
+def test_a_chart_of_dates_covers_the_dates_of_the_rows():
+    days = np.datetime64("2024-01-02") + np.arange(690)
+    X = {"created": days[np.random.default_rng(0).integers(0, 690, 2000)]}
+    first, last = X["created"].min(), X["created"].max()
+    H = rankers.from_table({"created": X["created"][:1000]}, {"created": X["created"][1000:]}, n_cuts=1)
+    lam = np.ones(len(H))
+    (shape,) = [shape for shape in pnorm.shapes(lam, H, X) if shape.read_off == "trend"]
+    assert shape.cuts.size < 3
+    drawn = pictures._drawn(shape)
+    start, stop = np.floor(drawn.x[[0, -1]]).astype("datetime64[D]")
+    assert first <= start < first + 30
+    assert last - 30 < stop <= last
+    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    assert heights.sum() == pytest.approx(0.98, abs=0.01)
+    assert heights.max() < 2 * heights.min()
+    page = pictures.draw_shape(shape, pictures.room_of([shape]))
+    assert "shares" in page
+    assert not {year for year in map(str, range(2010, 2040)) if f">{year}-" in page} - {"2024", "2025"}
+
+
+def test_a_chart_of_two_values_shows_both():
+    H = rankers.thresholds([[0.0]], names=["flag"])
+    shape = pnorm.shapes([1.0], H, np.r_[np.zeros(70), np.ones(30)][:, None])["flag"]
+    drawn = pictures._drawn(shape)
+    assert set(np.round(drawn.y, 9)) == {-0.3, 0.7}
+    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    assert sorted(heights)[-3:] == pytest.approx([0.0, 0.3, 0.7], abs=0.011)
+
+
+def test_notes_are_not_counted_as_warnings(tmp_path):
+    rare = ["Pisa" if k == 1 else city for k, city in enumerate(TABLE["city"])]
+    plain = {**TABLE, "city": rare, "same": ["x"] * N}
+    leak = {**plain, "paid": [float(y) for y in Y]}
+    for table, n in ((plain, 0), (leak, 1)):
+        H, lam, _ = model(table)
+        pnorm.report_html(tmp_path / "r.html", some(table, HELD), Y[HELD], H, lam, label="y")
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert page.count('class="alert"') == n
+        assert ("There is one warning" in page) == bool(n)
+        warned, notes = page.split('id="warnings"')[1].split("<h3>Notes</h3>")
+        assert ("There are no warnings." in warned) == (not n)
+        assert ("<strong>paid</strong>" in warned) == bool(n)
+        notes = notes.split("</ul>")[0]
+        assert "Columns left out: " in notes
+        assert "<strong>same</strong>" in notes
+        assert "Columns with rare values" in notes
+
+
+@pytest.mark.parametrize(("rows", "grave"), [(5, False), (60, True)])
+def test_new_levels_are_a_warning_in_many_rows_and_later_days_never(fitted, tmp_path, rows, grave):
+    H, lam, _, X, y = fitted
+    later = [day + np.timedelta64(400, "D") for day in X["since"]]
+    new = dict(X, since=later, city=["Pisa" if k < rows else city for k, city in enumerate(X["city"])])
+    pnorm.report_html(tmp_path / "r.html", new, y, H, lam, training=everything(fitted)["training"])
+    warned, notes = (tmp_path / "r.html").read_text(encoding="utf-8").split('id="warnings"')[1].split("<h3>Notes</h3>")
+    assert ("never seen before" in warned) == grave
+    assert ("never seen before" in notes) == (not grave)
+    assert "since (trend) runs from" not in warned
+    assert "since (trend) runs from" in notes.lower()

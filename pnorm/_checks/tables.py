@@ -378,9 +378,12 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
     place = {column: j for j, column in enumerate(found)}
     missing = [column for column in expected if column not in place]
     if missing:
+        others = [column for column in found if column not in set(expected)]
+        near = dict.fromkeys([of for column in missing[:4] for of in text.nearest(column, others)])
+        hint = f"; did you mean {text.first(list(near), 4, shown)}?" if near else ""
         raise ValueError(
             f"{name} lacks the column{'s' if len(missing) > 1 else ''} {text.first(missing, 4, shown)} "
-            "which the weak rankers need"
+            f"which the weak rankers need{hint}"
         )
     return [place[column] for column in expected]
 

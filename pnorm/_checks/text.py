@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -27,6 +28,12 @@ def shown(value: object, limit: int = 60) -> str:
 def first(values: Sequence[object], most: int, show: Callable[[Any], str] = shown) -> str:
     """Return the first of some values as `show` writes them, divided by commas."""
     return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")
+
+
+def nearest(name: str, names: Sequence[str]) -> list[str]:
+    """Return the name that is most like another one, if one is: in a list, which is empty otherwise."""
+    same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
+    return same[:1] if same or len(name) > 100 else difflib.get_close_matches(name, names, 1)
 
 
 _PACKAGES = {

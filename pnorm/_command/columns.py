@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
 from pnorm._tables import Batches, Source, positive_labels
+
+TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
+"""What rows with labels are for, in messages."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,11 @@ def check_test(test: Source | Batches, path: str, columns: Columns) -> None:
     """Raise CommandError for a file of --test that lacks a column."""
     for name in (columns.label, *columns.used, columns.id):
         if name is not None and name not in (test.names or ()):
-            raise CommandError(
-                f"no column {_checks.shown(name)} in {path_shown(path)}, the file of --test; its columns are "
-                f"{first(test.names or (), 20)}"
+            near = nearest(name, test.names or ())
+            hint = (
+                f"did you mean {_checks.shown(near[0])}?" if near else f"its columns are {first(test.names or (), 20)}"
             )
+            raise CommandError(f"no column {_checks.shown(name)} in {path_shown(path)}, the file of --test; {hint}")
     _check_rows(test, path)
 
 
@@ -155,9 +158,7 @@ def column_named(given: str, header: Sequence[str], path: str) -> str:
         return given
     if given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= len(header):
         return header[int(given) - 1]
-    near = [name for name in header if name.strip().casefold() == given.strip().casefold()]
-    if not near and len(given) < 100:
-        near = difflib.get_close_matches(given, header, 1)
+    near = nearest(given, header)
     hint = f"; did you mean {_checks.shown(near[0])}?" if near else f"; its columns are {first(header, 20)}"
     raise CommandError(f"no column {_checks.shown(given)} in {path_shown(path)}{hint}")
 
@@ -191,9 +192,20 @@ def labels_of(source: Source, column: str, what: str) -> list[str]:
     labels = source.texts(column)
     missing = {text for text in set(labels) if reads_as_missing(text)}
     if missing:
-        place = source.place([text in missing for text in labels].index(True))
-        raise CommandError(f"the label {_checks.shown(column)} is missing in {place}; {what} need one")
+        rows = [row for row, text in enumerate(labels) if text in missing]
+        many = f", and in {len(rows):,} of {len(labels):,} rows" if len(rows) > 1 else ""
+        raise CommandError(
+            f"the label {_checks.shown(column)} is missing in {source.place(rows[0])}{many}; {what} need one. "
+            f"{_hint(what)}"
+        )
     return labels
+
+
+def _hint(what: str) -> str:
+    """Return what to do with rows that have no label."""
+    if what == TO_TRAIN:
+        return "Remove them, or rank them later with --model"
+    return "Remove them, or leave --label out" if what == TO_MEASURE else "Remove them"
 
 
 def positive_of(counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None) -> set[str]:

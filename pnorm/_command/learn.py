@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, path_shown, typed
+from pnorm._command.terminal import called_as_in_file, pasted, path_shown
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
@@ -155,7 +155,7 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     columns = _columns.columns_of(source, path, arguments)
     drawn = reader = None
     if isinstance(source, Source):
-        file = _columns.rows_of(source, path, columns, arguments, "rows to train on")
+        file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
         reader = Reader(source, columns, path, arguments.positive, progress=progress)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
@@ -184,7 +184,7 @@ def _of_drawn(n: int, of: int, told: str) -> str:
 
 def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress: Progress) -> Rows:
     """Return the rows of --test, or a sample of them."""
-    path, what = arguments.test, "rows to test on"
+    path, what = arguments.test, _columns.TO_TEST
     source = opened(arguments, path)
     _columns.check_test(source, path, columns)
     if isinstance(source, Source):
@@ -362,33 +362,45 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     """Return the most useful next steps, with the commands to type."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
     facts: list[str] = []
-    steps: list[tuple[str, list[str], list[str]]] = []
+    steps: list[tuple[str, str]] = []
+
+    def step(what: str, more: list[str], without: Sequence[str] = ()) -> None:
+        steps.append((what, printing.again(arguments, more, without)))
+
     leaks = [of.name for of in plan if of.separates]
     if leaks:
-        steps.append((f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])], []))
+        step(f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])])
     if found.tested is None:
-        steps.append(("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"]))
+        step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     elif min(n.n_pos, n.n_neg) < _FEW:
         fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
         facts += printing.sentences(
             f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
         )
-    dates = [of.name for of in plan if of.kind == DATE and of.rankers]
-    if found.tested is not None and job.test is None and job.columns.time is None and dates:
-        steps.append(("Test on the latest rows", ["--time", dates[0]], []))
+    dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
+    if found.tested is not None and job.test is None and job.columns.time is None:
+        for name in [name for name in dates if _divides(job, name)][:1]:
+            step("Test on the latest rows", ["--time", name])
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
-        steps.append(("Show the id of each row", ["--id", ids[0]], []))
+        step("Show the id of each row", ["--id", ids[0]])
     if found.cutoff is None and found.tested is not None and found.learned.push == "top":
-        steps.append(("Choose where to stop", ["--budget", str(found.quality.main)], []))
+        step("Choose where to stop", ["--budget", str(found.quality.main)])
     if arguments.save is None:
-        steps.append(("Save the model", ["--save", "model.json"], []))
+        step("Save the model", ["--save", "model.json"])
     named = [] if job.columns.id is None else ["--id", job.columns.id]
     model = "model.json" if arguments.save is None else arguments.save
-    rank = f"pnorm NEW_FILE --model {typed(model)} {typed(*named, '--out', 'ranked.csv')}"
-    lines = printing.steps(steps, arguments) if steps else []
-    wide = max([len(what) for what, *_ in steps], default=0)
-    return [*facts, *lines, f"{'Rank new rows':{wide}}  {rank}"]
+    steps.append(("Rank new rows", pasted("pnorm", "NEW_FILE", "--model", model, *named, "--out", "ranked.csv")))
+    return [*facts, *printing.steps(steps)]
+
+
+def _divides(job: _Job, name: str) -> bool:
+    """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
+    try:
+        hold_out.latest(job.file.source.column(name), hold_out.SHARE, y=job.file.y, name=name)
+    except ValueError:
+        return False
+    return True
 
 
 # What is written --------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import textwrap
 from collections import Counter
@@ -18,7 +17,7 @@ import pnorm
 from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import one_line, path_shown, typed
+from pnorm._command.terminal import one_line, pasted, path_shown, typed
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -33,6 +32,9 @@ IN_ORDER = "  They are in the order of the rows and have no reasons, because the
 
 _COLUMNS = 30
 """Columns of the file that are listed, at most."""
+
+_LONGEST = 480
+"""Characters of a command, at most; what is added to a longer one is printed."""
 
 _WIDE = 120
 """Characters of a line if the output is not a terminal."""
@@ -94,25 +96,23 @@ def notes(texts: Iterable[str]) -> None:
         print(f"  {one_line(text)}")
 
 
-def steps(of: Sequence[tuple[str, Sequence[str], Sequence[str]]], arguments: argparse.Namespace) -> list[str]:
-    """Return what can be done next, each with the command as it was typed and more options, without some others.
+def steps(of: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
+    wide = max([len(what) for what, _ in of])
+    if all(wide + len(command) + 4 <= _width() for _, command in of):
+        return [f"{what:{wide}}  {command}" for what, command in of]
+    return [line for what, command in of for line in (f"{what}:", f"  {command}")]
 
-    Of a command that does not fit on the line the beginning is printed.
-    """
-    wide = max([len(what) for what, *_ in of])
-    return [f"{what:{wide}}  {_with(arguments, more, without, _width() - wide - 4)}" for what, more, without in of]
 
-
-def _with(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str], room: int) -> str:
+def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str] = ()) -> str:
+    """Return the command as it was typed with more options, without some others."""
     words = list(arguments.words)
     for option in without:
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    for line in (shlex.join(["pnorm", *words]), f"{shlex.join(['pnorm', *arguments.paths[:1]])} ..."):
-        if line.isprintable() and len(line) + len(shlex.join(more)) < room:
-            return f"{line} {typed(*more)}"
-    return f"pnorm ... {typed(*more)}"
+    command = pasted("pnorm", *words, *more)
+    return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
 
 
 def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
@@ -237,8 +237,33 @@ def quality_lines(quality: Quality) -> list[str]:
     told = []
     if quality.difference is not None:
         sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        told = sentences(" ".join([f"{sentence} ({interval}).", *[doubt] * bool(doubt)]))
+        told = sentences(
+            " ".join(filter(None, [f"{sentence} ({interval}).", doubt, _one_column(quality, quality.difference.depth)]))
+        )
     return [*sentences(headline(quality)), *told, "", *lines, *wider]
+
+
+def _one_column(quality: Quality, depth: int) -> str:
+    """Return a sentence if the best column alone is as good as the list, in the first rows or in average precision."""
+    alone = [k for k, name in enumerate(quality.lists) if name.endswith(" alone")]
+    if not alone:
+        return ""
+    k, name = alone[0], shown(quality.lists[alone[0]], 40)
+    hits, average = quality.measure("hits", depth), quality.measure("average_precision")
+    what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
+    if hits.others[k] >= hits.value:
+        count = _counts(hits.others[k])
+        rows = "row" if depth == 1 else f"{depth:,} rows"
+        return (
+            f"In the {end} {rows} “{name}” has {count} {what}{'' if count == '1' else 's'}, and this list has "
+            f"{_counts(hits.value)}: one column is about as good."
+        )
+    if average.others[k] >= average.value:
+        return (
+            f"The average precision of “{name}” is {_short(average.others[k])}, and that of this list "
+            f"{_short(average.value)}: one column is about as good."
+        )
+    return ""
 
 
 def headline(quality: Quality) -> str:

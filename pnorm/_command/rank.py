@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, tell
 from pnorm._checks import Vector
-from pnorm._checks.text import counted, first, shown
+from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
 from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
@@ -102,8 +103,8 @@ def file(arguments: argparse.Namespace) -> None:
         lines = _write(arguments, ranked, progress)
     printing.section("Files written", lines)
     if arguments.out is None:
-        step = ("Write the scores of all rows", ["--out", "ranked.csv"], ())
-        printing.section("Next step", printing.steps([step], arguments))
+        step = ("Write the scores of all rows", printing.again(arguments, ["--out", "ranked.csv"]))
+        printing.section("Next step", printing.steps([step]))
 
 
 def _of_source(
@@ -115,11 +116,12 @@ def _of_source(
     progress: Progress,
 ) -> _Ranked:
     """Rank rows in memory, and add unknown levels to `seen`."""
-    labels = None if columns.label is None else _columns.labels_of(source, columns.label, "rows to measure the list by")
+    labels = None if columns.label is None else _columns.labels_of(source, columns.label, _columns.TO_MEASURE)
     table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
-    with _fitting(arguments, seen, lambda name, row: source.place(row) if name == "X" else None):
+    others = [name for name in columns.used if name not in (getattr(model.H, "_found", None) or ())]
+    with _fitting(arguments, seen, lambda name, row: source.place(row) if name == "X" else None, others):
         f = model.score(table)
     rows = _rows(arguments, model, source, columns, table, labels)
     few = first_places(f, _top(arguments, f), _push(model))
@@ -147,11 +149,12 @@ def _of_batches(
     top, some = [
         Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, SIDE)
     ]
+    others = [name for name in reader.batches.names or () if name not in columns.used]
     rng, sign = np.random.default_rng(0), 1.0 if _push(model) == "bottom" else -1.0
     f, y, unknown = [np.empty(0)], [np.zeros(0, bool)], list[Seen]()
     for batch in reader.read("ranking"):
         rows = np.arange(batch.n_rows)
-        with _fitting(arguments, [], partial(_place, batch)):
+        with _fitting(arguments, [], partial(_place, batch), others):
             own, of_batch = scores_and_levels(reader.table(batch, rows), model.H, model.lam)
         unknown = [a + b for a, b in zip(unknown, of_batch, strict=True)] if unknown else of_batch
         f.append(own)
@@ -176,15 +179,23 @@ def _place(batch: Batch, name: str, row: int) -> str | None:
 
 @contextmanager
 def _fitting(
-    arguments: argparse.Namespace, seen: list[Seen], place: Callable[[str, int], str | None]
+    arguments: argparse.Namespace,
+    seen: list[Seen],
+    place: Callable[[str, int], str | None],
+    others: Sequence[str] = (),
 ) -> Iterator[None]:
-    """Raise CommandError if a model does not fit the rows, and keep unknown levels."""
+    """Raise CommandError if a model does not fit the rows, and keep unknown levels; `others` are columns not read."""
     try:
         with kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen), called_as_in_file(place):
             yield
     except (CommandError, OverflowError) as error:
         what = f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}"
-        raise CommandError(f"{what}: {error}") from None
+        message = str(error)
+        lacks = re.match("X lacks the columns? '([^']*)'", message)
+        if lacks is not None:
+            near = [] if message.endswith("?") else nearest(lacks[1], others)
+            message = f"the file{message[1:]}{f'; did you mean {_checks.shown(near[0])}?' if near else ''}"
+        raise CommandError(f"{what}: {message}") from None
 
 
 def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:

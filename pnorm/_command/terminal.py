@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -30,6 +31,18 @@ def path_shown(path: str) -> str:
 def typed(*words: str) -> str:
     """Return words as they are typed in a shell."""
     return " ".join([shown(shlex.quote(word)) for word in words])
+
+
+def pasted(*words: str) -> str:
+    """Return words as one line that a shell reads as the same words, whatever is in them."""
+    return " ".join([shlex.quote(word) if word.isprintable() else f"$'{_escaped(word)}'" for word in words])
+
+
+def _escaped(word: str) -> str:
+    def one(c: str) -> str:
+        return c if c.isprintable() and c not in "\\'" else "".join([f"\\x{byte:02x}" for byte in os.fsencode(c)])
+
+    return "".join(map(one, word))
 
 
 _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)", re.DOTALL)

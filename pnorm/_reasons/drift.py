@@ -45,6 +45,9 @@ _LEAST = 5.0
 _LEVELS = 18
 """Levels of a column, at most, that are compared one by one."""
 
+_FEW = 10.0 - 1e-6
+"""Old rows of a level that is compared on its own, at least."""
+
 _ROWS, _TOLD = 20, 10
 """Columns in the table, and columns in sentences, at most."""
 
@@ -185,10 +188,15 @@ class Drift:
             found.append(f"the scores moved{_by(self.score.psi)}: {self._reached()}")
         elif self.score.beyond_chance:
             found.append(f"the scores moved a little, but beyond chance{_by(self.score.psi)}: {self._reached()}")
-        news = [sentence for column in self.columns for sentence in _news(column)]
+        return (*found, *[sentence for sentence, _ in self._news()])
+
+    def _news(self) -> list[tuple[str, bool]]:
+        """Return sentences on values that no old row had, and whether each may change the use of the list."""
+        news = [of for column in self.columns for of in _news(column)]
         if len(news) > 2 * _TOLD:
-            news[2 * _TOLD :] = [f"{len(news) - 2 * _TOLD} more such findings"]
-        return (*found, *news)
+            rest = news[2 * _TOLD :]
+            news[2 * _TOLD :] = [(f"{len(rest)} more such findings", any(grave for _, grave in rest))]
+        return news
 
     def to_frame(self) -> Any:
         """Return the columns as a data frame of pandas.
@@ -236,6 +244,11 @@ class Drift:
     def _sentences(self) -> list[str]:
         """Return the warnings with a capital and a full stop."""
         return [f"{_capital(sentence)}." for sentence in self.warnings]
+
+    def _grave(self) -> list[bool]:
+        """Return whether each of the warnings may change the use of the list."""
+        news = [grave for _, grave in self._news()]
+        return [True] * (len(self.warnings) - len(news)) + news
 
     def _lines(self, told: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
@@ -334,28 +347,31 @@ def _told(column: ColumnDrift) -> str:
     return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
 
 
-def _news(column: ColumnDrift) -> list[str]:
-    """Return sentences on what no old row had."""
-    name, found = shown(column.name), []
+def _news(column: ColumnDrift) -> list[tuple[str, bool]]:
+    """Return sentences on what no old row had, and whether each may change the use of the list."""
+    name, found = shown(column.name), list[tuple[str, bool]]()
     if column.unseen:
         rows, names = sum(column.unseen.values()), list(column.unseen.items())
         listed = first([f"{shown(level)} ({count:,})" for level, count in names], _EXAMPLES, str)
-        found.append(
+        told = (
             f"{name} has {len(names):,} level{'s' * (len(names) > 1)} never seen before, in {rows:,} "
             f"row{'s' * (rows > 1)}: {listed}"
         )
+        found.append((told, column.moved and column.unseen_share >= SOME))
     if column.kind == TREND and any(column.outside):
         now, before = " to ".join(column.ends[:2]), " to ".join(column.ends[2:])
-        found.append(f"{name} runs from {now}, and ran from {before} before")
+        found.append((f"{name} runs from {now}, and ran from {before} before", False))  # later rows have later days
     for k, side in enumerate(("below", "above")):
         if side in column.beyond_ends:
             what = "the smallest" if side == "below" else "the largest"
-            found.append(
+            told = (
                 f"{name} is {side} {what} value before, {column.ends[2 + k]}, in {_percent(column.outside[k])} of the "
                 "rows"
             )
+            found.append((told, True))
     if "missing" in column.beyond_ends:
-        found.append(f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before")
+        told = f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before"
+        found.append((told, True))
     return found
 
 
@@ -419,8 +435,10 @@ def drift(
     columns, of the scores, and of values that no old row had are corrected together by Holm's method. With case
     weights n and m are the squared sums of the weights divided by the sums of their squares.
 
-    Missing values have a bin, as do values below or above all old ones, and unknown levels. Each of a column's
-    18 most frequent old levels has a bin. The days of a date are not tested, because later rows have later days.
+    Missing values have a bin, as do values below or above all old ones. Each of a column's 18 most frequent old levels
+    has a bin if it has 10 old rows or more. All other levels share a bin with levels that no old row had: if some
+    levels are rare, new ones are expected in every table. The days of a date are not tested, because later rows have
+    later days.
 
     The cost is that of `profile`.
 
@@ -509,17 +527,18 @@ def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> Colum
     if not column.others:
         order = sorted(other, key=lambda k: -counts[k])
         unseen, other = {tally.names[k]: int(counts[k]) for k in order}, []
-    kept, rest = column.levels[:_LEVELS], column.levels[_LEVELS:]
+    # Where levels of few rows are, levels never seen are to be expected: both are drawn from the same rare ones.
+    few = _FEW / old.effective
+    n_kept = sum([share >= few for share in column.shares[:_LEVELS]])
+    kept, rest = column.levels[:n_kept], column.levels[n_kept:]
     of_unseen = sum([new[name] for name in unseen])
     found = [(level, then, new.get(level, 0.0)) for level, then in zip(kept, column.shares, strict=False)]
-    found.append(
-        (
-            "other levels",
-            sum(column.shares[_LEVELS:]) + column.others,
-            sum([new.get(level, 0.0) for level in rest]) + float(shares[other].sum()),
-        )
-    )
-    found.append(("levels never seen", 0.0, of_unseen))
+    of_rest = sum(column.shares[n_kept:]) + column.others
+    now = sum([new.get(level, 0.0) for level in rest]) + float(shares[other].sum())
+    if of_rest:
+        found.append(("other levels", of_rest, now + of_unseen))
+    else:
+        found.append(("levels never seen", 0.0, of_unseen))
     found.append(("missing", column.missing, float(shares[-1])))
     return _indexed(column, found, old, rows, mean, True, unseen=unseen, unseen_share=of_unseen)
 

@@ -137,6 +137,8 @@ class Shape:
     """What the numbers 0, 1, ... of the column stand for, if it is no column of numbers."""
     _source: _Source | None = None
     """Who reads the column."""
+    _quantiles: Vector = field(default_factory=lambda: np.empty(0))
+    """The quantiles 0, 0.01, ..., 1 of the known values of a column of numbers; empty if there were no rows."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
         """Return the scores of values of a column of numbers.
@@ -519,8 +521,21 @@ def _shared(shape: Shape, parts: Sequence[Any], c: Vector | None) -> Shape:
         if shape.slope and math.isinf(shape.ends[0]) and not missing.all():
             shape = replace(shape, ends=(float(np.nanmin(values)), float(np.nanmax(values))))
     c = np.ones(codes.size) if c is None else c
+    if not shape.levels:
+        shape = replace(shape, _quantiles=_quantiles(values, c))
     shares = np.bincount(codes, c, minlength=shape.scores.size + 1) / c.sum()
     return replace(shape, shares=shares[:-1], missing_share=float(shares[-1]))
+
+
+def _quantiles(values: Vector, c: Vector) -> Vector:
+    """Return quantiles of the values that are known and have a weight."""
+    there = np.flatnonzero(~np.isnan(values) & (c > 0.0))
+    if not there.size:
+        return np.empty(0)
+    there = there[np.argsort(values[there], kind="stable")]
+    up_to = np.cumsum(c[there]) - 0.5 * c[there]
+    total = float(c[there].sum())
+    return np.asarray(np.interp(np.linspace(0.0, 1.0, 101), up_to / total, values[there]))
 
 
 def _summed(parts: list[_Curve], slope: float) -> Shape:

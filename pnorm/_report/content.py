@@ -550,7 +550,7 @@ def _calibration(of: Findings) -> Section | None:
 
 
 def _warned(of: Findings) -> list[str]:
-    """Return all warnings, as HTML."""
+    """Return what may change the use of the list, as HTML."""
     said = []
     if not of.held_out:
         said.append("All numbers on this page are from training rows. On new rows the list is worse.")
@@ -560,12 +560,6 @@ def _warned(of: Findings) -> list[str]:
             f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Check that it is known before the "
             "outcome. If it is not, leave the column out."
         )
-    left = [column for column in of.plan if column.rankers == 0 and column.note != AS_ASKED]
-    if left:
-        said.append(f"Columns left out: {_noted(left)}.")
-    rare = [column for column in of.plan if "rare" in column.note]
-    if rare:
-        said.append(f"Columns with rare values, which have too few rows to learn from: {_noted(rare)}.")
     few, side = min((of.quality.n_pos, "positive"), (of.quality.n_neg, "negative"))
     if few < _FEW:
         kind = of.these.removesuffix("s") if few == 1 else of.these
@@ -573,9 +567,27 @@ def _warned(of: Findings) -> list[str]:
         said.append(f"Only {few} {kind} {verb} {side}, so the numbers on this page are uncertain. See the intervals.")
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
-    if of.drift is not None:
-        said += [text(sentence, markup.SENTENCE) for sentence in of.drift._sentences()]
-    return said
+    return said + _of_drift(of, True)
+
+
+def _noticed(of: Findings) -> list[str]:
+    """Return what a reader may want to know and that needs no action, as HTML."""
+    said = []
+    left = [column for column in of.plan if column.rankers == 0 and column.note != AS_ASKED]
+    if left:
+        said.append(f"Columns left out: {_noted(left)}.")
+    rare = [column for column in of.plan if "rare" in column.note]
+    if rare:
+        said.append(f"Columns with rare values, which have too few rows to learn from: {_noted(rare)}.")
+    return said + _of_drift(of, False)
+
+
+def _of_drift(of: Findings, grave: bool) -> list[str]:
+    """Return the sentences on drift that may change the use of the list, or the others."""
+    if of.drift is None:
+        return []
+    told = zip(of.drift._sentences(), of.drift._grave(), strict=True)
+    return [text(sentence, markup.SENTENCE) for sentence, is_grave in told if is_grave == grave]
 
 
 def _noted(columns: Sequence[ColumnPlan]) -> str:
@@ -587,6 +599,8 @@ def _noted(columns: Sequence[ColumnPlan]) -> str:
 def _warnings(of: Findings) -> Section:
     said = _warned(of)
     listed = markup.items(said) if said else paragraph("There are no warnings.")
+    notes = _noticed(of)
+    listed += f"<h3>Notes</h3>{markup.items(notes)}" if notes else ""
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
         f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'

@@ -90,10 +90,18 @@ def _abscissas(shape: Shape, shares: Vector, low: Vector, high: Vector) -> tuple
         inside = shape.cuts[(below >= _OUTSIDE) & (below <= 1.0 - _OUTSIDE)]
         first, last = (float(inside[0]), float(inside[-1])) if inside.size else (start, stop)
         room = 0.06 * (last - first) or max(0.5, 0.1 * abs(first))
-        start, stop = (
-            max(start, first - room) if start < first else start - room,
-            (min(stop, last + room) if stop > last else stop + room),
-        )
+        if shape._quantiles.size:  # the middle of the rows, and some of both outer pieces
+            least, lowest, highest, most = shape._quantiles[[0, 1, -2, -1]].tolist()
+            room = 0.03 * (highest - lowest) or room
+            start = min(lowest, max(first - room, least) if least < first else first - room)
+            stop = max(highest, min(last + room, most) if most > last else last + room)
+            if shape.read_off == "trend":
+                start, stop = math.floor(start), math.ceil(stop)
+        else:
+            start, stop = (
+                max(start, first - room) if start < first else start - room,
+                (min(stop, last + room) if stop > last else stop + room),
+            )
     cuts = shape.cuts[(shape.cuts > start) & (shape.cuts < stop)]
     x = np.r_[start, np.repeat(cuts, 2), stop]
     return x, np.r_[True, np.tile([False, True], cuts.size), False]
@@ -121,12 +129,21 @@ def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
 
 def _heights(shape: Shape, low: float, high: float) -> Vector:
     """Return the share of rows in columns of equal width, as if those of a piece were spread evenly."""
-    if shape.shares.size < 4 or not high > low:
+    if not high > low:
         return np.zeros(_BINS)
+    if shape.shares.size < 4:  # these pieces are too wide
+        return _between(shape._quantiles, np.linspace(low, high, _BINS + 1))
     below = np.cumsum(shape.shares)[:-1]
     knots = np.r_[min(low, shape.cuts[0]), shape.cuts, max(high, shape.cuts[-1])]
     sums = np.r_[0.0, below, float(shape.shares.sum())]
     return np.diff(np.interp(np.linspace(low, high, _BINS + 1), *_rising(knots, sums)))
+
+
+def _between(quantiles: Vector, ends: Vector) -> Vector:
+    """Return the share of rows between ends, from evenly spaced quantiles."""
+    if np.unique(quantiles).size < _BINS:  # most rows have one of a few values
+        return np.asarray(np.histogram(quantiles, ends)[0] / max(quantiles.size, 1))
+    return np.diff(np.interp(ends, *_rising(quantiles, np.linspace(0.0, 1.0, quantiles.size))))
 
 
 def _rising(x: Vector, y: Vector) -> tuple[Vector, Vector]:
