@@ -51,6 +51,7 @@ except ImportError as error:
         __path__ = _path = _installed_beside(__path__[0])
     except ImportError as _failure:
         raise _failure from error
+    __file__ = __path__[0] + "/__init__.py"
     from pnorm._core import _tilt as _tilt
     from pnorm._version import version as __version__
 

@@ -350,7 +350,10 @@ def own_folder(tmp_path):
 def imported_in(folder, *options, path=""):
     """Import pnorm in another process that begins in a folder."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | {"PYTHONPATH": path}
-    command = [sys.executable, *(options or ("-c", "import pnorm; print(pnorm.__path__[0], pnorm.train.__module__)"))]
+    command = [
+        sys.executable,
+        *(options or ("-c", "import pnorm; print(pnorm.__path__[0], pnorm.train.__module__, pnorm.__file__)")),
+    ]
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
@@ -366,7 +369,7 @@ def test_a_source_folder_gives_the_package_that_is_installed(own_folder):
     # Where the tests run on sources that are compiled in place, the folder stands for what is installed.
     done = imported_in(own_folder, path=str(installed.parent))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(installed), "pnorm._train"]
+    assert done.stdout.split() == [str(installed), "pnorm._train", f"{installed}/__init__.py"]
     done = imported_in(own_folder, "-m", "pnorm", "--version", path=str(installed.parent))
     assert (done.returncode, done.stdout) == (0, f"pnorm {pnorm.__version__}\n")
 
