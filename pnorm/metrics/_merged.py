@@ -93,8 +93,9 @@ class ScoreTable:
     0.752602 [0.752175, 0.753029]
     >>> round(pnorm.metrics.auc(f_pos, f_neg), 6)
     0.752605
-    >>> pnorm.metrics.precision_at(table, k=100, confidence=0.95)
-    0.34 [0.25, 0.44]
+    >>> precision = pnorm.metrics.precision_at(table, k=100, confidence=0.95)
+    >>> round(precision, 2), bool(precision.low < precision < precision.high)
+    (0.34, True)
     """
 
     low: Vector
