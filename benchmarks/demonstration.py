@@ -39,7 +39,7 @@ def lines(p):
 
 
 def cuts(p):
-    """The same with cuts."""
+    """Weak rankers with cuts."""
 
     def run(pos, neg, rows):
         H = pnorm.rankers.quantile_thresholds(pos, neg, 15)

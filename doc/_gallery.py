@@ -1,4 +1,4 @@
-"""What the gallery needs beside its configuration: an order, a style for the pictures, and plain text in notebooks."""
+"""Hooks of the gallery: an order, a style for the pictures, and plain text in notebooks."""
 
 import json
 import re

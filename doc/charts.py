@@ -194,7 +194,7 @@ DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
 
 def additive(theme, column):
-    """What the default has more than each other method, by data set."""
+    """The default minus each other method, by data set."""
     found = by_method("additive", column)
     names = ("p = 1", *ADDITIVE, "HistGradientBoosting")
     figure, axes = figure_of(2, 4, (9, 6), sharey=True)
@@ -320,7 +320,7 @@ def quality(theme):
 
 
 def stacking(theme):
-    """What models and stacks have more than LightGBM alone."""
+    """Models and stacks minus LightGBM alone."""
     found = by_method("stacking", "pAUC 1 %", "AP")
     names = ("HistGradientBoosting", "ExtraTrees", "mean", "logistic weights", "push, p = 1", "push, p = 4")
     figure, axes = figure_of(2, 3, (9, 5), sharey=True)
@@ -507,7 +507,7 @@ def experiments(theme):
 
 
 def curves_sets(theme):
-    """How far p = 64 moves the AUC and the top of the list, by data set."""
+    """Differences of AUC and of the top of the list between p = 64 and p = 1, by data set."""
     found = tables("curves")
     expected = ["set", "on top", "splits", "area, training", "held out", "AUC, p = 1", "p = 64", "training top, p = 1",
                 "p = 64", "top, p = 1", "p = 64", "weak rankers"]  # fmt: skip
@@ -541,7 +541,7 @@ SCARCE = {"few positives": lambda i, k, most: k == most[1], "few negatives": lam
 
 
 def uneven_gain(theme):
-    """What p = 4, 16 and 64 gain over p = 1, by the number of rows of the smaller class."""
+    """The gain of p = 4, 16 and 64 over p = 1, by the number of rows of the smaller class."""
     found = {title: (heading, rows) for title, heading, rows in tables("uneven")}
     figure, axes = figure_of(3, 3, (9, 7), "y", sharex=True, sharey="row")
     for row_of_axes, data in zip(axes, ("MAGIC", "Spambase", "a9a"), strict=True):

@@ -144,7 +144,7 @@ def hero(powers=(1, 16), paid=1000, across=50):
 
 
 def drawings():
-    """What each function of `pnorm.plotting` draws, for its page: the claims of the hero."""
+    """One drawing of each function of `pnorm.plotting`, of the claims of the hero, for its page."""
     draw_with = pnorm.plotting
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2

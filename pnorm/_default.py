@@ -70,7 +70,7 @@ _ALONE, _ALONE_P, _ALONE_L2 = BOTH, 4.0, 0.1
 
 
 class Kind(NamedTuple):
-    """How weak rankers are made from the rows of both sides, and which penalty is compared along a path."""
+    """The maker of weak rankers from both sides, and the penalty that is compared along a path."""
 
     make: Callable[[Any, Any], Rankers]
     along: str

@@ -250,12 +250,12 @@ class Trace:
 
     @property
     def _unit(self) -> str:
-        """What is counted: rounds of `train`, or steps of `minimize`."""
+        """The word for what is counted: rounds of `train`, or steps of `minimize`."""
         return "round" if self._points is None else "step"
 
     @property
     def _summary(self) -> str:
-        """How the run ended, in half a line."""
+        """The end of the run, in half a line."""
         first, last = self.log_objective[[0, -1]]
         return f"{self.status} after {counted(self.n_iter, self._unit)}, {self._symbol} {first:.6g} -> {last:.6g}"
 

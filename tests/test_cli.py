@@ -155,7 +155,7 @@ class Output(io.TextIOWrapper):
 
 @pytest.fixture
 def printed(monkeypatch):
-    """What the command prints to such an output, of so many columns, with these variables."""
+    """The text that the command prints to such an output, of so many columns, with these variables."""
     for name in ("NO_COLOR", "TERM", "WT_SESSION"):
         monkeypatch.delenv(name, raising=False)
 
@@ -526,7 +526,7 @@ def dated(tmp_path, n=900, gaps=()):
 
 
 def next_steps(out):
-    """What is suggested, with the words of its command."""
+    """The suggestion, with the words of its command."""
     lines = [line.strip() for line in re.split(r"Next steps?\n", out)[1].splitlines()]
     if " pnorm " not in lines[0]:
         lines = [" ".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True)]

@@ -18,7 +18,7 @@ from pnorm._command.terminal import CommandError, path_shown
 from pnorm._tables import Batches, Source, positive_labels
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
-"""What rows with labels are for, in messages."""
+"""The purpose of rows with labels, in messages."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Screen:
-    """What the reader of the output can see."""
+    """The size and abilities of the output."""
 
     width: int
     unicode: bool

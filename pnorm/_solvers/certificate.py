@@ -39,7 +39,7 @@ _INSIDE = (1e-2, 1e-4)
 """Shares by which slopes must be within l1, for a certificate without a penalty on squares."""
 
 _TRIES = 5
-"""How often coefficients at zero may join the nonzero ones."""
+"""Largest number of times that coefficients at zero join the nonzero ones."""
 
 _LEAST = 1e-9
 """Least share of its weight that a row must keep: rounding must not decide the sign of a weight."""

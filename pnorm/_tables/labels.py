@@ -21,7 +21,7 @@ _MANY = 20
 """Number of labels above which the message asks whether the column is right."""
 
 SAY = "pos_label=..."
-"""How a message names the option for the positive label."""
+"""The option for the positive label, as messages name it."""
 
 
 class Labels:

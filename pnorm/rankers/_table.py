@@ -31,7 +31,7 @@ UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since
 """The units of these parts."""
 
 WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
-"""How these numbers are printed; others are printed as numbers."""
+"""Formats of these numbers; others are printed as numbers."""
 
 _TOLD = 8
 """Levels in a message, at most."""
