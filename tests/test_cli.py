@@ -20,7 +20,7 @@ from pyarrow import feather, parquet
 import pnorm
 from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
-from pnorm._command.terminal import pasted
+from pnorm._command.terminal import pasted, program
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
 
@@ -93,7 +93,7 @@ def test_the_main_job_shows_the_push(capsys):
     assert gain in " ".join(out.split())
     assert f"the AUC goes from {rows[1][2]} to {rows[16][2]}." in " ".join(out.split())
     assert "  pnorm FILE --label COLUMN " in out.split("Next:\n")[1]
-    python = demonstration._typed("python", sys.executable)
+    python = program("python", sys.executable)
     assert f'{python} -c "import pnorm; help(pnorm.train)"' in out
     lines = out.splitlines()
     assert len(lines) <= 23  # with the prompt, a terminal of 24 lines
@@ -166,7 +166,7 @@ def printed(monkeypatch):
             output = Output(encoding, is_terminal)
             patch.setattr(sys, "stdout", output)
             patch.setattr(sys, "platform", platform)
-            patch.setattr(demonstration, "_typed", lambda name, path: name)  # which looks for programs of the platform
+            patch.setattr(demonstration, "program", lambda name, path: name)  # which looks for programs of the platform
             assert main([]) == 0
         return output.text()
 
@@ -1658,12 +1658,12 @@ def test_the_scores_say_which_rows_were_trained_on(capsys, tmp_path):
 def test_the_demonstration_names_programs_as_they_can_be_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))  # without either program
-    typed = demonstration._typed
-    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == str(
+    assert program("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == str(
         tmp_path.joinpath(".venv", "bin", "pnorm").relative_to(tmp_path)
     )
-    assert typed("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"
-    assert typed("pnorm", "/lib/pnorm/__main__.py") == "pnorm"
-    program = tmp_path / "pnorm"
-    program.touch(mode=0o755)
-    assert typed("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == "pnorm"
+    assert program("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"
+    assert program("pnorm", "/lib/pnorm/__main__.py") == "pnorm"
+    own = tmp_path / "pnorm"
+    own.touch(mode=0o755)
+    assert program("pnorm", str(own)) == "pnorm"
+    assert program("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"  # the shell finds another one

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
+from pnorm._command.terminal import program
 
 POWERS = (1.0, 4.0, 16.0)
 ROUNDS = 200
@@ -180,7 +181,7 @@ def _legend(screen: Screen, width: int) -> list[str]:
 
 def _next(width: int) -> list[str]:
     """Return what to do next; no command is broken."""
-    command, python = _typed("pnorm", sys.argv[0]), _typed("python", sys.executable)
+    command, python = program("pnorm", sys.argv[0]), program("python", sys.executable)
     steps = {
         f"{command} FILE --label COLUMN": "train on your own table",
         f'{python} -c "import pnorm; help(pnorm.train)"': "train in Python",
@@ -192,14 +193,6 @@ def _next(width: int) -> list[str]:
     for step, what in steps.items():
         made += [f"  {step:{room}}{what}"] if beside else [f"  {step}", f"    {what}"]
     return made
-
-
-def _typed(name: str, path: str) -> str:
-    """Return the name of a program if the shell finds it, else its path as it can be typed from here."""
-    if shutil.which(name) or os.path.splitext(os.path.basename(path))[0] != name:
-        return name
-    there = os.path.relpath(path)
-    return path if there.startswith(os.pardir) else there
 
 
 def _painted(text: str, colour: str, screen: Screen) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, pasted, path_shown
+from pnorm._command.terminal import called_as_in_file, pasted, path_shown, program
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
@@ -390,7 +391,12 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         step("Save the model", ["--save", "model.json"])
     named = [] if job.columns.id is None else ["--id", job.columns.id]
     model = "model.json" if arguments.save is None else arguments.save
-    steps.append(("Rank new rows", pasted("pnorm", "NEW_FILE", "--model", model, *named, "--out", "ranked.csv")))
+    steps.append(
+        (
+            "Rank new rows",
+            pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv"),
+        )
+    )
     return [*facts, *printing.steps(steps)]
 
 

@@ -17,7 +17,7 @@ import pnorm
 from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import one_line, pasted, path_shown, typed
+from pnorm._command.terminal import one_line, pasted, path_shown, program, typed
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -111,7 +111,7 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    command = pasted("pnorm", *words, *more)
+    command = pasted(program("pnorm", sys.argv[0]), *words, *more)
     return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
 
 

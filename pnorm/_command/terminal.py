@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -90,3 +91,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
         self.exit(2, f"{self.prog}: error: {one_line(message)}\nTry: {self.prog} --help\n")
+
+
+def program(name: str, path: str) -> str:
+    """Return a program as it can be typed here: its name if the shell finds it there, else its path."""
+    if os.path.splitext(os.path.basename(path))[0] != name:  # run in another way, as by python -m
+        return name
+    found = shutil.which(name)
+    if found is not None and os.path.abspath(found) == os.path.abspath(path):
+        return name
+    there = os.path.relpath(path)
+    return path if there.startswith(os.pardir) else there
