@@ -181,7 +181,8 @@ def _legend(screen: Screen, width: int) -> list[str]:
 
 def _next(width: int) -> list[str]:
     """Return what to do next; no command is broken."""
-    command, python = program("pnorm", sys.argv[0]), program("python", sys.executable)
+    interpreter = os.path.basename(sys.executable).removesuffix(".exe")
+    command, python = program("pnorm", sys.argv[0]), program(interpreter, sys.executable)
     steps = {
         f"{command} FILE --label COLUMN": "train on your own table",
         f'{python} -c "import pnorm; help(pnorm.train)"': "train in Python",

@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
 
 def program(name: str, path: str) -> str:
     """Return a program as it can be typed here: its name if the shell finds it there, else its path."""
-    if os.path.splitext(os.path.basename(path))[0] != name:  # run in another way, as by python -m
+    if os.path.basename(path).removesuffix(".exe") != name:  # run in another way, as by python -m
         return name
     found = shutil.which(name)
     if found is not None and os.path.abspath(found) == os.path.abspath(path):
