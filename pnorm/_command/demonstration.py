@@ -184,9 +184,9 @@ def _next(width: int) -> list[str]:
     interpreter = os.path.basename(sys.executable).removesuffix(".exe")
     command, python = program("pnorm", sys.argv[0]), program(interpreter, sys.executable)
     steps = {
-        f"{command} FILE --label COLUMN": "train on your own table",
+        f"{command} FILE --label COLUMN": "rank your own table",
         f'{python} -c "import pnorm; help(pnorm.train)"': "train in Python",
-        "doc/tutorials/first_steps.rst": "the tutorial, in a clone",
+        "doc/tutorials/first_steps.rst": "the tutorial",
     }
     room = max(map(len, steps)) + 2
     beside = 2 + room + max(map(len, steps.values())) <= width
