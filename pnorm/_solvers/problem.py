@@ -16,7 +16,7 @@ from pnorm import _checks
 from pnorm._categories import Seen, tell
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._checks.records import record
-from pnorm._core import _dense, _tilt
+from pnorm._core import _dense
 from pnorm._solvers.reductions import (
     NAMES,
     Executor,
@@ -605,8 +605,7 @@ def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[
 
 def _sums_at(rows: Rows, f: Vector, of_rankers: bool, scales: tuple[float, ...]) -> Any:
     """The result of `sums_of_weights` for rows with these scores."""
-    weights = [np.empty(rows.n) for _ in scales]
-    sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
+    weights, sums = rows.weigh(f, scales)
     if of_rankers:
         more = rows.table.totals(rows.pool.run(rows.table.tally(weights[0]))[0])
     else:

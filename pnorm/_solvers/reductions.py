@@ -74,6 +74,13 @@ class Rows:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
 
+    def weigh(self, f: Vector, scales: Sequence[float]) -> tuple[list[Vector], list[tuple[float, float]]]:
+        """Return c exp(scale f) for each scale, divided by e^top, and their tops and sums."""
+        weights = [np.empty(self.n) for _ in scales]
+        return weights, [
+            _tilt.weigh(f, self.log_c, w, scale, 0, self.n) for w, scale in zip(weights, scales, strict=True)
+        ]
+
     @property
     def group(self) -> Any:
         """The index that takes one number per group to the rows."""

@@ -60,9 +60,7 @@ class KeptWeights:
         """Form them at the start."""
         self._start, self._scales = steps.start, scales
         self.taken: tuple[tuple[int, float], ...] = ()
-        f = rows.scores(steps.start)
-        self._weights = [np.empty(rows.n) for _ in scales]
-        sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(self._weights, scales, strict=True)]
+        self._weights, sums = rows.weigh(rows.scores(steps.start), scales)
         self._tops, self._totals = [top for top, _ in sums], [total for _, total in sums]
         self._tally = rows.pool.run(rows.table.tally(self._weights[0]))[0]
 

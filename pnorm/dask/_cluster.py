@@ -57,7 +57,7 @@ class Cluster:
     def __init__(self) -> None:
         self.known = Known()
         self.traffic = Traffic()
-        self._grouped: dict[tuple[Any, ...], tuple[float, list[list[int]]]] = {}
+        self._grouped: tuple[Any, float, list[list[int]]] = None, -math.inf, []
 
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
         question = _Question(function, [len(job.handles) for job in jobs])
@@ -92,11 +92,11 @@ class Cluster:
 
     def _groups(self, handles: Sequence[Any]) -> list[list[int]]:
         """Return the groups of partitions, as they were a moment ago: old ones cost time, and change no answer."""
-        key, now = tuple([handle.key for handle in handles]), time.monotonic()
-        asked, groups = self._grouped.get(key, (-math.inf, []))
-        if now > asked + GROUPED_FOR:
+        keys, now = [handle.key for handle in handles], time.monotonic()
+        of, asked, groups = self._grouped
+        if of != keys or now > asked + GROUPED_FOR:
             groups = _groups(handles)
-            self._grouped = {key: (now, groups)}
+            self._grouped = keys, now, groups
         return groups
 
     def changed(
