@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm._command.terminal import program
+from pnorm._command.terminal import is_styled, program
 
 POWERS = (1.0, 4.0, 16.0)
 ROUNDS = 200
@@ -88,11 +88,7 @@ def of_stdout() -> Screen:
         shown = True
     except (UnicodeEncodeError, LookupError):
         shown = False
-    environment = os.environ
-    coloured = sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-    if sys.platform == "win32":  # an old console prints the codes
-        coloured = coloured and "WT_SESSION" in environment
-    return Screen(shutil.get_terminal_size().columns, shown, coloured)
+    return Screen(shutil.get_terminal_size().columns, shown, is_styled())
 
 
 def lines(runs: Sequence[Run], data: Any, screen: Screen, over_draws: bool) -> list[str]:

@@ -17,7 +17,7 @@ import pnorm
 from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import one_line, pasted, path_shown, program, typed
+from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -52,8 +52,7 @@ def section(title: str, lines: Iterable[str]) -> None:
     """Print a heading, in bold on a terminal, and lines below it, indented, if there are any."""
     found = list(lines)
     if found:
-        bold = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-        paragraph([f"\033[1m{title}\033[0m" if bold else title, *[f"  {line}".rstrip() for line in found]])
+        paragraph([f"\033[1m{title}\033[0m" if is_styled() else title, *[f"  {line}".rstrip() for line in found]])
 
 
 def sentences(text: str, indent: int = 0) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -91,6 +92,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
         self.exit(2, f"{self.prog}: error: {one_line(message)}\nTry: {self.prog} --help\n")
+
+
+def is_styled() -> bool:
+    """Return whether the standard output shows colours and bold text, and is to show them."""
+    styled = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return styled and (sys.platform != "win32" or "WT_SESSION" in os.environ)  # an old console prints the codes
 
 
 def program(name: str, path: str) -> str:
