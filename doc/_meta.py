@@ -1,6 +1,7 @@
 """Metadata in the head of each page: a description for search engines, and a title for links in messages."""
 
-from html import escape
+import re
+from html import escape, unescape
 
 from docutils import nodes
 
@@ -8,10 +9,11 @@ _LENGTH = 200
 
 
 def _description(doctree):
-    """The first paragraph of a page that is neither a formula nor short, cut at the end of a word."""
+    """The first paragraph of a page that is a sentence without formulas, cut at the end of a word."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split()).removeprefix("Result. ")
-        if len(text) > 40 and not any(True for _ in paragraph.findall(nodes.math)):
+        is_sentence = len(text) > 30 and text.endswith(".") and not text.startswith("Go to the end")
+        if is_sentence and not any(True for _ in paragraph.findall(nodes.math)):
             return text if len(text) <= _LENGTH else f"{text[:_LENGTH].rsplit(' ', 1)[0]} ..."
     return ""
 
@@ -19,7 +21,10 @@ def _description(doctree):
 def _add(app, page, template, context, doctree):
     if doctree is None:
         return
-    tags = {"og:type": "website", "og:site_name": "pnorm", "og:title": context["title"]}
+    if page == "index":
+        context["title"] = "Ranking with the P-Norm Push"
+    title = re.sub("<[^>]+>", "", context["title"])  # without its markup
+    tags = {"og:type": "website", "og:site_name": "pnorm", "og:title": unescape(title)}
     description = "" if page == "404" else _description(doctree)
     head = []
     if description:
