@@ -19,6 +19,7 @@ extensions = [
     "_chart",
     "_dark",
     "_held",
+    "_meta",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
@@ -30,7 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "_gallery",
 ]
-exclude_patterns = ["_build", "_outputs", "_which_tool.inc"]
+exclude_patterns = ["_build", "_outputs", "_install.inc", "_which_tool.inc"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -52,6 +53,7 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r"(?!pnorm).*"), ("py:obj", r"(?!pnorm).*"), ("py:data", r".*")]
 
 autodoc_typehints = "none"
+python_maximum_signature_line_length = 90  # longer ones have a line for each argument
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
@@ -71,7 +73,9 @@ html_static_path = ["_static"]
 html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
+html_favicon = "_static/logo.svg"
 html_theme_options = {
+    "logo": {"text": f"pnorm {version}", "image_light": "_static/logo.svg", "image_dark": "_static/logo-dark.svg"},
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
@@ -82,7 +86,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"index": [], "which_tool": []}
+html_sidebars = {"index": [], "which_tool": [], "404": []}
 html_show_sourcelink = False
 copybutton_exclude = ".linenos, .gp, .go"  # copy neither prompts nor output
 
@@ -106,9 +110,15 @@ if host := os.environ.get("PNORM_DOCS_HOST", "").rstrip("/"):
         "switcher": {"json_url": f"{host}/versions.json", "version_match": folder},
         "check_switcher": False,
         "show_version_warning_banner": True,
-        "logo": {"text": "pnorm"},
+        "logo": html_theme_options["logo"] | {"text": "pnorm"},
         "navbar_start": ["navbar-logo", "version-switcher"],
     }
+
+# Each page gets a link to where it is edited, only if that is given (see developers/documentation.rst).
+if edit := os.environ.get("PNORM_DOCS_EDIT", "").rstrip("/"):
+    html_theme_options["use_edit_page_button"] = True
+    html_theme_options["secondary_sidebar_items"] = ["page-toc", "edit-this-page"]
+    html_context = {"edit_page_url_template": f"{edit}/{{{{ file_name }}}}"}
 
 # Checked by ``sphinx-build -b linkcheck`` where there is a network: all links, with their anchors.
 linkcheck_timeout = 30

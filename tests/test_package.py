@@ -288,7 +288,7 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     exec(second, rows)
     assert rows["scores"].shape == (100,)
     # the line for the terminal, on a file of the same rows
-    (command,) = re.findall("```console\n.venv/bin/pnorm (.*?)\n```", text, re.DOTALL)
+    (command,) = re.findall("```console\npnorm (.*?)\n```", text, re.DOTALL)
     frame[:600].assign(bought=data.y[:600], lead=range(600)).to_csv("leads.csv", index=False)
     assert main(command.split()) == 0
     assert Path("model.json").exists()
@@ -298,6 +298,16 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
     assert all((ROOT / link).exists() for link in re.findall(r"\]\(([^)]+)\)", text))
+
+
+def test_the_readme_and_the_documentation_name_the_same_tools():
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Which tool when")[1]
+    readme = re.findall(r"^\| (?!---|What you have)(.+?) \| `?(.+?)`? \|$", table, re.MULTILINE)
+    page = (ROOT / "doc" / "_which_tool.inc").read_text(encoding="utf-8")
+    rows = re.findall(r"^   \* - (.+)\n     - (?:(?::\w+:)?`+)?(.+?)`*\n", page, re.MULTILINE)
+    assert rows[0] == ("What you have", "Use")
+    assert len(readme) > 8
+    assert readme == rows[1:]
 
 
 LATER = ["boosting", "bounds", "callbacks", "datasets", "diagnostics", "kernel", "listwise", "metrics", "plotting"]
