@@ -18,7 +18,7 @@ from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
 def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
-    r"""Score rows: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+    """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
     ----------
@@ -127,9 +127,11 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
 
 
 def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, n_threads: int | None = None) -> Vector:
-    r"""Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
+    """Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
 
-    .. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(1 + p)(f(x) + b)}}, \qquad f = \sum_j \lambda_j h_j
+    The estimate is::
+
+        P(y = 1 | x) = 1 / (1 + exp(-(1 + p) (f(x) + b))),    f(x) = Σ_j λ_j h_j(x)
 
     Parameters
     ----------
@@ -202,12 +204,14 @@ def sigmoid(f: Vector, p: float, b: float) -> Vector:
 def intercept(
     f_pos: Any, f_neg: Any, p: float, *, push: str = "top", pos_weight: Any = None, neg_weight: Any = None
 ) -> float:
-    r"""Compute the intercept that turns scores into probabilities.
+    """Compute the intercept that turns scores into probabilities.
 
-    .. math:: b = \frac{1}{p + 1} \Bigl(\log \sum_i c_i e^{-f_i} - \log \sum_k \tilde c_k e^{p \tilde f_k}\Bigr),
+    The intercept is::
 
-    which minimises the objective of P-Classification,
-    :math:`\sum_i c_i e^{-(f_i + b)} + \tfrac1p \sum_k \tilde c_k e^{p (\tilde f_k + b)}`, over b.
+        b = (log Σ_i c_i exp(-f_i) - log Σ_k c̃_k exp(p f̃_k)) / (p + 1)
+
+    which minimises the objective of P-Classification, ``Σ_i c_i exp(-(f_i + b)) + 1/p Σ_k c̃_k exp(p (f̃_k + b))``, over
+    b.
 
     Parameters
     ----------
@@ -243,9 +247,9 @@ def intercept(
 
     Notes
     -----
-    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` does not change.
-    With query groups or grades, only differences within each group are learned. Every group has its own level, so no
-    intercept turns these scores into probabilities.
+    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising λ does not change. With query
+    groups or grades, only differences within each group are learned. Every group has its own level, so no intercept
+    turns these scores into probabilities.
 
     References
     ----------
