@@ -13,7 +13,7 @@ from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
@@ -78,15 +78,17 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
     if is_read(X, H):
         f, seen = _of_batches(X, H, lam, n_threads)
     else:
-        f, seen = _of_rows(X, as_rankers(H, X, "X"), lam, n_threads)
+        f, seen = _of_rows(X, H, lam, n_threads)
     if strict is not None:
         tell(seen, strict)
     return f
 
 
-def _of_rows(X: Any, rankers: Rankers, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
+def _of_rows(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
     """Return the scores of rows in memory, and the values that were no levels."""
-    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    rankers = as_rankers(H, X, "X")
+    each = "weak ranker" if H is not None else "weak ranker, which are the columns of X if H is None"
+    lam = _checks.vector(lam, "lam", len(rankers), f"one coefficient per {each}")
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
     with Pool(n_threads, n_rows) as pool:
@@ -95,7 +97,7 @@ def _of_rows(X: Any, rankers: Rankers, lam: Any, n_threads: int | None) -> tuple
 
 def scores_and_levels(X: Any, H: Any, lam: Any) -> tuple[Vector, list[Seen]]:
     """Return the scores of a batch of rows, and the values that were no levels, of which nothing is said."""
-    return _of_rows(X, as_rankers(H, X, "X"), lam, _checks.threads(None))
+    return _of_rows(X, H, lam, _checks.threads(None))
 
 
 def _of_coded(X: CodedSide, H: Any, lam: Any, n_threads: int | None) -> Vector:
@@ -120,7 +122,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     for batch in batches:
         with _checks.located(f"in the rows of {batches.told} from {batch.place(0)} on"):
             table = batch.table if reads_columns(H) else with_numbers(batch.table)
-            f, seen = _of_rows(table, as_rankers(H, table, "X"), lam, n_threads)
+            f, seen = _of_rows(table, H, lam, n_threads)
         parts.append(f)
         unknown = [a + b for a, b in zip(unknown, seen, strict=True)] if unknown else seen
     return np.concatenate(parts), unknown

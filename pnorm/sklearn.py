@@ -469,6 +469,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
         except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
+            if str(error).startswith("Input y contains NaN"):
+                raise ValueError(f"{error} Use keep = pandas.notna(y), and fit(X[keep], y[keep])") from None
             converts = self._of_numbers and ("string to float" in str(error) or isinstance(error, TypeError))
             found = _checks.no_number(X, "X") if converts and not _checks.is_sparse(X) else None
             if found is None:

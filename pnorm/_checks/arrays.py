@@ -91,9 +91,17 @@ def as_array(X: Any, name: str) -> Array:
     try:
         return np.asarray(X)
     except (ValueError, TypeError):
-        raise ValueError(
-            f"{name} cannot be read as an array: its rows differ in length or hold unlike things"
-        ) from None
+        raise ValueError(f"{name} cannot be read as an array: {_unlike(X, name)}") from None
+
+
+def _unlike(X: Any, name: str) -> str:
+    """Return why rows make no array."""
+    try:
+        sizes = [len(row) for row in X]
+        row = next(row for row, size in enumerate(sizes) if size != sizes[0])
+    except (TypeError, StopIteration):
+        return "its rows differ in length or hold unlike things"
+    return f"its rows differ in length, {sizes[0]} in {name}[0] and {sizes[row]} in {name}[{row}]"
 
 
 def list_to_array(X: Any, name: str) -> Any:

@@ -144,7 +144,7 @@ def advice(date: bool, missing: bool | None) -> str:
             "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D'), and days in place of durations"
         )
     if missing is None:
-        return "encode the column as numbers"
+        return "encode the column as numbers (pnorm.rankers.from_table makes weak rankers of text)"
     return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 

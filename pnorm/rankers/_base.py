@@ -585,7 +585,11 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
            [14.,  0.]])
     """
     if isinstance(fs, (str, Mapping)) or not isinstance(fs, Sequence):
-        hint = ": a matrix of outputs goes in as pos and neg, with H=None" if hasattr(fs, "shape") else ""
+        hint = ""
+        if hasattr(fs, "shape"):
+            hint = ": a matrix of outputs goes in as pos and neg, with H=None"
+            if len(fs.shape) == 1:
+                hint = ": coefficients come after H, as in pnorm.score(X, None, lam)"
         if isinstance(fs, Mapping):
             hint = ": pnorm.rankers.from_dict makes a collection of what to_dict has written"
         elif callable(fs):
