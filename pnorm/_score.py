@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._categories import Seen, tell
@@ -13,11 +15,13 @@ from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
-from pnorm.rankers import as_rankers
+from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
-def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
+def score(
+    X: Any, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike, *, n_threads: int | None = None
+) -> Vector:
     """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
@@ -70,7 +74,13 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     return scored(X, H, lam, n_threads)
 
 
-def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
+def scored(
+    X: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
+    n_threads: int | None = None,
+    strict: bool | None = True,
+) -> Vector:
     """Score rows, and `tell` of levels that are not known, if strictly or not; None is without a word."""
     n_threads = _checks.threads(n_threads)
     if isinstance(X, CodedSide):
@@ -95,7 +105,9 @@ def _of_rows(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector, l
         return scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
 
 
-def scores_and_levels(X: Any, H: Any, lam: Any) -> tuple[Vector, list[Seen]]:
+def scores_and_levels(
+    X: Any, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike
+) -> tuple[Vector, list[Seen]]:
     """Return the scores of a batch of rows, and the values that were no levels, of which nothing is said."""
     return _of_rows(X, H, lam, _checks.threads(None))
 
@@ -128,7 +140,15 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     return np.concatenate(parts), unknown
 
 
-def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, n_threads: int | None = None) -> Vector:
+def probability(
+    X: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
+    p: float,
+    intercept: float | None,
+    *,
+    n_threads: int | None = None,
+) -> Vector:
     """Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
 
     The estimate is::
@@ -204,7 +224,13 @@ def sigmoid(f: Vector, p: float, b: float) -> Vector:
 
 
 def intercept(
-    f_pos: Any, f_neg: Any, p: float, *, push: str = "top", pos_weight: Any = None, neg_weight: Any = None
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
+    p: float,
+    *,
+    push: Literal["top", "bottom"] = "top",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: Any = None,
 ) -> float:
     """Compute the intercept that turns scores into probabilities.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -17,32 +19,33 @@ from pnorm._trace import Trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import Rankers
 
 
 def train(
     pos: Any,
     neg: Any = None,
-    H: Any = None,
+    H: Rankers | Sequence[Callable[..., Any]] | None = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
-    y: Any = None,
+    y: ArrayLike | None = None,
     pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
-    selection: str = "absolute",
-    push: str = "top",
-    loss: str | Loss = "exponential",
+    weight: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    selection: Literal["absolute", "signed", "largest"] = "absolute",
+    push: Literal["top", "bottom"] = "top",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    pos_grade: Any = None,
-    neg_grade: Any = None,
-    group_weight: str = "pairs",
-    signs: Any = None,
+    pos_grade: ArrayLike | None = None,
+    neg_grade: ArrayLike | None = None,
+    group_weight: Literal["pairs", "equal"] = "pairs",
+    signs: ArrayLike | None = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,

@@ -44,7 +44,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,7 +191,7 @@ class _XGBoostObjective(_Push):
 
 
 def lightgbm_objective(
-    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+    p: float = 1.0, *, group_weight: Literal["pairs", "equal"] = "pairs", n_threads: int | None = None
 ) -> Callable[..., tuple[Vector, Vector]]:
     """Return the P-Norm Push as an objective for LightGBM.
 
@@ -254,7 +254,7 @@ def lightgbm_objective(
 
 
 def xgboost_objective(
-    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+    p: float = 1.0, *, group_weight: Literal["pairs", "equal"] = "pairs", n_threads: int | None = None
 ) -> Callable[..., tuple[Vector, Vector]]:
     """Return the P-Norm Push as an objective for XGBoost.
 

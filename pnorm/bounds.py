@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -1279,7 +1279,13 @@ def _log_share(delta: Any, parts: float) -> float:
 # Gradient descent in a kernel space -------------------------------------------------------------------
 
 
-def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
+def rate(
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    theta: float,
+    gamma: float,
+    s: float,
+    beta: float | None = None,
+) -> Bound:
     """Return the rate at which gradient descent approaches the best function, as an exponent of the number of rows.
 
     Take descent on the mean loss over all pairs (1.5), with ``N = m n / (m + n)^(3/2)``, a number t of steps between
@@ -1334,7 +1340,7 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     return Bound(value, value <= 0.0)
 
 
-def step_condition(loss: str, lam: float, kappa: float) -> float:
+def step_condition(loss: Literal["logistic", "squared", "hinge", "squared_hinge"], lam: float, kappa: float) -> float:
     """Return the largest step size for which gradient descent in a kernel space stays in a ball.
 
     If no step is larger than::
@@ -1375,7 +1381,14 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     return largest_step(phi.change(largest_difference(phi.steepest(0.0), penalty, size)), penalty, size)
 
 
-def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
+def sample_deviation_bound(
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    n_pos: int,
+    n_neg: int,
+    lam: float,
+    kappa: float,
+    delta: float,
+) -> float:
     """Bound the deviation of the objective on the rows from its expectation, for all descent steps at once.
 
     With probability at least 1 - delta, for all t::
@@ -1434,7 +1447,7 @@ def _radius(phi: PairLoss, lam: float, kappa: float) -> float:
 
 
 def sample_error_bound(
-    loss: str,
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
     n_pos: int,
     n_neg: int,
     t: int,

@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -381,7 +381,7 @@ def train(
     X: Any,
     y: Any,
     group: Any = None,
-    loss: str = "kendall",
+    loss: Literal["kendall", "ndcg"] = "kendall",
     *,
     l2: float = 0.0,
     epochs: int | None = None,

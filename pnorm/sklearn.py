@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -359,7 +359,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max: int | None = None,
         solver: str = "auto",
         loss: Any = "exponential",
-        push: str = "top",
+        push: Literal["top", "bottom"] = "top",
         group_weight: str = "pairs",
         l1: float | None = None,
         l2: float | None = None,

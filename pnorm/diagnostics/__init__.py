@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
 from pnorm._checks import Array, Vector
@@ -38,6 +38,7 @@ from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projec
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
+from pnorm.rankers import Rankers
 
 __all__ = [
     "Certificate",
@@ -208,7 +209,7 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(self, f_pos: Any, f_neg: Any) -> float:
+    def distance(self, f_pos: ArrayLike, f_neg: ArrayLike) -> float:
         """Return the relative distance of the q' of given scores from the limit.
 
         The distance is::
@@ -318,22 +319,22 @@ class Convergence:
 def certificate(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
-    lam: Any,
+    lam: ArrayLike,
     *,
     l1: float = 0.0,
     l2: float = 0.0,
-    signs: Any = None,
-    penalty: str = "coefficients",
-    push: str = "top",
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
+    push: Literal["top", "bottom"] = "top",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    pos_grade: Any = None,
-    neg_grade: Any = None,
-    group_weight: str = "pairs",
+    pos_grade: ArrayLike | None = None,
+    neg_grade: ArrayLike | None = None,
+    group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Certificate:
     """Bound how far the objective at given coefficients is above its infimum.
 
@@ -496,11 +497,11 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 def separability(
     pos: Any,
     neg: Any,
-    H: Any = None,
+    H: Rankers | Sequence[Callable[..., Any]] | None = None,
     *,
-    signs: Any = None,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Separability:
@@ -577,14 +578,14 @@ def separability(
 def q_limit(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Limit:
     """Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
 
@@ -668,11 +669,11 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 def q_prime(
     pos: Any,
     neg: Any,
-    H: Any,
-    lam: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Array:
@@ -767,12 +768,12 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 def same_limit(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     lam1: Any,
     lam2: Any,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> float:
@@ -911,19 +912,19 @@ def _infimum(limit: Any) -> float:
 def report(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
-    lam: Any,
+    lam: ArrayLike,
     *,
     l1: float = 0.0,
     l2: float = 0.0,
-    signs: Any = None,
-    penalty: str = "coefficients",
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     progress: bool = False,
 ) -> str:
     """Return a text that states whether coefficients are the minimiser, and what to do if not.

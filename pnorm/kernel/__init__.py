@@ -26,7 +26,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def train(
     pos: Any,
     neg: Any,
     kernel: Any = "rbf",
-    loss: str | Loss = "logistic",
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"] | Loss = "logistic",
     *,
     p: float = 1.0,
     price: Price | None = None,
@@ -461,7 +461,7 @@ def minimize(
     pos: Any,
     neg: Any,
     kernel: Any = "rbf",
-    loss: str = "logistic",
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"] = "logistic",
     *,
     p: float = 1.0,
     price: Price | None = None,
@@ -693,7 +693,14 @@ class Schedule(NamedTuple):
 
 
 def schedule(
-    n_pos: int, n_neg: int, loss: str, kappa: float, s: float, theta: float, gamma: float, eta_star: float | None = None
+    n_pos: int,
+    n_neg: int,
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    kappa: float,
+    s: float,
+    theta: float,
+    gamma: float,
+    eta_star: float | None = None,
 ) -> Schedule:
     """Return the number of steps, the penalty and the step size to which Theorem 2.1 applies.
 

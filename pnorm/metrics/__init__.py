@@ -46,7 +46,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -1188,7 +1188,12 @@ class Chain:
 
 
 def theorem1(
-    f_pos: Any, f_neg: Any, price: Price | None = None, loss: str | Loss = "exponential", *, smoothing: float = 0.0
+    f_pos: Any,
+    f_neg: Any,
+    price: Price | None = None,
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
+    *,
+    smoothing: float = 0.0,
 ) -> Chain:
     """Return the terms of Theorem 1, which relates the objective to the top of the list.
 

@@ -11,9 +11,10 @@ not score above it. A loss l replaces this count by a smooth sum:
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
@@ -27,14 +28,14 @@ __all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "normalized_value"
 
 
 def value(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     price: Price | None = None,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,
@@ -104,14 +105,14 @@ def value(
 
 
 def value_and_weights(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     price: Price | None = None,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,
@@ -174,14 +175,14 @@ def value_and_weights(
 
 
 def normalized_value(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     p: float = 1.0,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,

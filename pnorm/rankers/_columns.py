@@ -518,7 +518,7 @@ def thresholds(
     cuts: Mapping[int, Sequence[float]] | Sequence[Sequence[float]],
     *,
     names: Sequence[str] | None = None,
-    missing: str = "error",
+    missing: Literal["error", "own"] = "error",
     monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
@@ -606,7 +606,7 @@ def quantile_thresholds(
     n_cuts: int = 255,
     *,
     names: Sequence[str] | None = None,
-    missing: str = "error",
+    missing: Literal["error", "own"] = "error",
     monotone: Mapping[Any, int] | None = None,
     linear: bool = False,
     n_threads: int | None = None,
