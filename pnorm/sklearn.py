@@ -995,6 +995,33 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         return _labels_of(f, self.classes_, self.threshold_, self.cutoff_)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`, as all classifiers of scikit-learn do.
+
+        It does not measure the ranking. For the top of the list, pass ``scoring=positives_at_top_scorer``, or a
+        `scorer`, to a search or to ``cross_val_score``.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            The rows.
+        y : array_like, shape (N,)
+            Their labels.
+        sample_weight : array_like, shape (N,), optional
+            Case weights, zero or more.
+
+        Returns
+        -------
+        float
+            The share of rows whose label is predicted.
+
+        See Also
+        --------
+        scorer : Scorers for measures of the top.
+        pnorm.metrics : The measures, from the scores of `decision_function`.
+        """
+        return float(super().score(X, y, sample_weight))
+
     def choose_cutoff(
         self,
         X: Any,
