@@ -258,7 +258,7 @@ def cutoff(
         negatives were left out. The scores of positives, and those of negatives, must have the same distributions in
         new lists as in the held-out rows.
     confidence : float
-        The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+        The least probability, over the held-out rows, with which the guarantee holds; above 0 and below 1.
 
     Returns
     -------

@@ -412,7 +412,8 @@ def train(
         A label for each row, shape (N,), or the sizes of consecutive lists (N numbers are always labels). None stands
         for one list.
     loss : {"kendall", "ndcg"}
-        What to stand for. ``"kendall"`` lowers `kendall_tau_hinge`, ``"ndcg"`` lowers `ndcg_hinge`.
+        The measure whose surrogate is minimised. ``"kendall"`` lowers `kendall_tau_hinge`, ``"ndcg"`` lowers
+        `ndcg_hinge`.
     l2 : float
         Penalty, zero or more, in units of the columns of X. For "ndcg" a larger penalty is needed for the same effect,
         because places are counted in rows and w is small.

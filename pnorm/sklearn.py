@@ -1053,7 +1053,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior : float, optional
             The share of positives in new lists, if it differs from that of these rows.
         confidence : float
-            The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+            The least probability, over the held-out rows, with which the guarantee holds; above 0 and below 1.
 
         Returns
         -------

@@ -70,7 +70,7 @@ SHARED = {
     "loss": (
         ["str or Loss", '{"logistic", "squared", "hinge", "squared_hinge"}',
          '{"logistic", "squared", "hinge", "squared_hinge"} or Loss', '{"kendall", "ndcg"}'],
-        [LOSS, "phi", "What to stand for."],
+        [LOSS, "phi", "The measure whose surrogate is minimised."],
     ),
     "price": (["Price, optional"], ["What a negative pays for the sum of its losses, from `pnorm.objectives`."]),
     "smoothing": (["float"], ["With the hinge: half the width of a parabola in place of its corner."]),
@@ -88,14 +88,14 @@ SHARED = {
     "seed": (["int or numpy.random.Generator"], ["Random numbers; the same seed gives the same result."]),
     "confidence, n_resamples, seed": (["float, int, int or Generator, optional"],
                                       ["Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists."]),
-    "confidence": (["float"], ["The share of held-out lists for which the promise comes true, at least",
+    "confidence": (["float"], ["The least probability, over the held-out rows, with which the guarantee holds",
                                "Of tables drawn from one distribution, the share of which nothing is said to move"]),
     "f_pos, f_neg": (["array_like, shape (I,) and (K,)"],
                      ["Scores of the positives and of the negatives."]),
     "f_pos": (["array_like, shape (I,)"], ["Scores of the positives."]),
     "f_neg": (["array_like, shape (K,)"], ["Scores of the negatives."]),
     "delta": (["float"], ["The probability with which the bound may fail, between 0 and 1."]),
-    "relevance_level": (["float, optional"], ["A row is relevant whose grade is at least this; by default, one whose grade"]),
+    "relevance_level": (["float, optional"], ["Rows with at least this grade are relevant; by default, rows with a grade"]),
     "empty": (
         ['float or {"skip"}'],
         [f'The value of a list {of}: a number from 0 to 1, or "skip" to leave it out.'

@@ -308,7 +308,7 @@ def mean_precision_at(
     k : int
         A number of rows. In a list with fewer than k rows the count is still divided by k, as in trec_eval.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -351,7 +351,7 @@ def mean_recall_at(
     k : int
         A number of rows.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -397,7 +397,7 @@ def mean_average_precision(
     y : array_like, shape (r,)
         The grades, any real numbers.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -452,7 +452,7 @@ def mean_reciprocal_rank(
     k : int, optional
         Count only the first k rows. A list counts 0 if its first relevant row comes later.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}

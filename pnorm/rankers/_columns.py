@@ -37,7 +37,7 @@ from pnorm.rankers._base import (
 )
 
 _WIDEST = 2**31
-"""Columns of which a number alone may ask."""
+"""Largest number of columns that an integer argument may request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class _OfColumns(Rankers):
         return A
 
     def _fits(self, width: int, name: str) -> None:
-        """Refuse rows of which these rankers could not tell which column is which."""
+        """Refuse rows whose columns these rankers cannot identify."""
         if self._width is not None and width != self._width:
             raise ValueError(too_wide(width, name, self._width, self._found))
 
@@ -116,7 +116,7 @@ class _OfColumns(Rankers):
         _checks.stay_apart(sides, "pos or neg")
 
     def _places(self, X: Any, columns: Index) -> Index:
-        """Return the places in rows X of columns that these rankers know by number."""
+        """Return the places in rows X of the columns that these rankers store by number."""
         found = _checks.column_names(X)
         if self._found is None or found is None or found == self._found:
             self._fits(_checks.width(X, "X"), "X")
@@ -137,7 +137,7 @@ class _OfColumns(Rankers):
         return self._terms_of(_checks.some(X, "X", self._missing, places), plan)
 
     def _plan(self, lam: Vector) -> _Plan:
-        """Return what scores with some coefficients need, whatever the rows."""
+        """Return the part of the scores that depends on the coefficients and not on the rows."""
         used = np.flatnonzero(lam)
         return _Plan(lam, lam[used], used, used)
 

@@ -35,7 +35,7 @@ _WISHES = {
     NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
     DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
 }  # fmt: skip
-"""The words of `kinds`, and the kind of the column."""
+"""The words of `kinds`, and the kind that each requests."""
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
@@ -50,7 +50,7 @@ _NAMED_ID = re.compile(
     r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)$)|[a-z](?:Id|ID|Nr|Key)$"
     r"|(?i:^(?:row|user|customer|client|order|account|case|patient|person|member|item|record)id$)"
 )
-"""Names of columns of numbers that stand for a row."""
+"""Names of columns of numbers that identify a row."""
 
 
 class TableWarning(UserWarning):
@@ -527,7 +527,7 @@ class _Learner:
         return f"{label} > {_forms.moment_text(cut)}"
 
     def _refuse_id(self, x: InOrder) -> None:
-        """Leave a column of whole numbers out whose values stand for the rows."""
+        """Leave out a column of whole numbers whose values identify the rows."""
         n = int(x.ends[-1]) if x.ends.size else 0
         if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
