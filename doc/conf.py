@@ -55,6 +55,7 @@ nitpick_ignore_regex = [("py:class", r"(?!pnorm).*"), ("py:obj", r"(?!pnorm).*")
 autodoc_typehints = "none"
 python_maximum_signature_line_length = 90  # longer ones have a line for each argument
 autodoc_member_order = "bysource"
+python_maximum_signature_line_length = 80  # longer ones have one parameter per line
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
 numpydoc_validation_exclude = {  # private, or classes that users do not construct
@@ -145,7 +146,8 @@ def setup(app):
         source[:] = map(initials, source)
 
     def of_docstring(app, what, name, obj, options, lines):
-        lines[:] = map(initials, lines)
+        # Literal blocks of docstrings are formulas in plain text, not Python.
+        lines[:] = [".. highlight:: none", "", *map(initials, lines), "", ".. highlight:: default", ""]
 
     app.connect("source-read", of_page)
     app.connect("autodoc-process-docstring", of_docstring, priority=900)

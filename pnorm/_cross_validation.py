@@ -28,6 +28,7 @@ from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import counted_of
+from pnorm.rankers._from_table import told_once
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -653,9 +654,8 @@ def cross_validate(
         trained = counted_of(pos, neg, *rows.of_rows, group_weight=group_weight)
     measures, own_measure = measures_of(metric, second_metric, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
-    with rows.named():
-        _checks.summable(counted.c_pos, "pos_weight")
-        _checks.summable(counted.c_neg, "neg_weight")
+    for c, called in zip((counted.c_pos, counted.c_neg), rows.weights_called, strict=True):
+        _checks.summable(c, called)
     number = assign_folds(rows.folds(folds), counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     with rows.named():
@@ -848,8 +848,11 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
             "and returns weak rankers; a weak ranker goes into a list"
         )
 
+    told = list[bool]()
+
     def made(pos: Any, neg: Any) -> Rankers:
-        found = H(pos, neg)
+        with told_once(told):
+            found = H(pos, neg)
         if found is None:
             raise TypeError("the recipe H returned None; it must return weak rankers")
         return as_rankers(found, pos, "pos")

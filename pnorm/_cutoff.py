@@ -235,7 +235,7 @@ def cutoff(
     prior: float | None = None,
     confidence: float = 0.95,
 ) -> Cutoff:
-    r"""Choose the score above which to take rows, with a guarantee for new rows.
+    """Choose the score above which to take rows, with a guarantee for new rows.
 
     Pass one of `precision`, `budget` and `recall`. With probability `confidence` or more over the held-out rows, the
     guarantee of the returned cut-off holds for the distribution of the rows, or no cut-off is returned.
@@ -258,7 +258,7 @@ def cutoff(
         negatives were left out. The scores of positives, and those of negatives, must have the same distributions in
         new lists as in the held-out rows.
     confidence : float
-        The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+        The least probability, over the held-out rows, with which the guarantee holds; above 0 and below 1.
 
     Returns
     -------
@@ -274,9 +274,9 @@ def cutoff(
 
     Notes
     -----
-    *Precision.* A cut with x positives and y negatives is accepted for the precision q if
+    *Precision.* A cut with x positives and y negatives is accepted for the precision q if::
 
-    .. math:: P(\mathrm{Bin}(x + y,\, 1 - q) \le y) \le 1 - \text{confidence}.
+        P(Bin(x + y, 1 - q) ≤ y) ≤ 1 - confidence
 
     Depths are tested one after another from the top. The last depth before the first failure is taken. The depths do
     not depend on the labels: they are those at which exactly y = 1, 2, 3, ... negatives are still allowed (0 as well,
@@ -287,12 +287,12 @@ def cutoff(
     first cut are exempt.)
 
     *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t
-    of their rates at which the precision is q: :math:`P(U < t V) \le 1 - \text{confidence}` with :math:`U \sim
-    \mathrm{Beta}(x, I - x + 1)` and :math:`V \sim \mathrm{Beta}(y + 1, K - y)` [1]_. It is exact for a cut without
-    ties. For ties, for the sequence of tests, and for a budget with a prior, the guarantee held in simulations.
+    of their rates at which the precision is q: ``P(U < t V) ≤ 1 - confidence`` with ``U ~ Beta(x, I - x + 1)`` and
+    ``V ~ Beta(y + 1, K - y)`` [1]_. It is exact for a cut without ties. For ties, for the sequence of tests, and for a
+    budget with a prior, the guarantee held in simulations.
 
     *Recall.* The cut-off is the score of the k-th best positive, k being the least with
-    :math:`P(\mathrm{Bin}(I, \text{recall}) \ge k) \le 1 - \text{confidence}`.
+    ``P(Bin(I, recall) ≥ k) ≤ 1 - confidence``.
 
     Intervals are those of Clopper and Pearson, or from the two beta distributions. They hold for all cuts at once by
     Bonferroni's inequality and are therefore wider than the guarantee. Case weights are not supported, because the laws

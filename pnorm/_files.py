@@ -46,7 +46,7 @@ once."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoringFunction:
-    r"""A scoring function :math:`f = \sum_j \lambda_j h_j` that `load` returned.
+    """A scoring function ``f = Σ_j λ_j h_j`` that `load` returned.
 
     Attributes
     ----------

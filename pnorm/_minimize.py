@@ -54,13 +54,13 @@ def minimize(
     progress: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Vector, Trace]:
-    r"""Compute the exact minimiser of the P-Norm Push objective, with a certificate of optimality.
+    """Compute the exact minimiser of the P-Norm Push objective, with a certificate of optimality.
 
-    The algorithm is Newton's method on
+    The algorithm is Newton's method on::
 
-    .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2, \qquad
-              F_p(\lambda) = \sum_{k=1}^K \Bigl(\sum_{i=1}^I e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad
-              f = \sum_{j=1}^n \lambda_j h_j,
+        log F_p(λ) + l1 |λ|_1 + l2/2 |λ|^2
+
+        F_p(λ) = Σ_k (Σ_i exp(-(f(x_i) - f(x̃_k))))^p,    f = Σ_j λ_j h_j
 
     which `train` minimises by coordinate descent. If no minimiser exists, `status` and `message` of the trace give the
     reason.
@@ -179,17 +179,15 @@ def minimize(
     With l1 or signs, a step minimises the quadratic model plus the penalty, within the signs (proximal Newton). The
     model covers a working set: the coefficients that are not zero, and those with the largest expected decrease. It is
     copied as a matrix of 512 MB at most and has up to 2000 weak rankers; beyond that, conjugate gradients are used. The
-    gap at l2 > 0 is
+    gap at l2 > 0 is::
 
-    .. math:: p \operatorname{KL}(u' \,\|\, u) + \operatorname{KL}(w' \,\|\, w) + \Omega(\lambda) + \Omega^*(g')
-              - \langle \lambda, g' \rangle, \qquad g' = p\, (H^\top u' - \tilde H^\top w'),
+        p KL(u' | u) + KL(w' | w) + Ω(λ) + Ω*(g') - <λ, g'>,    g' = p (Hᵀu' - H̃ᵀw')
 
     for the penalty with its signs Omega, and weights u', w' after the step. With l1 alone, the certificate needs
     weights whose slopes are within l1. If none are found, as in the first steps, the gap is inf. If l1 stands alone and
-    is less than p times the widest margin of coefficients with :math:`\sum |\lambda_j| = 1` within the signs, the
-    objective has no minimum. Then `status` is ``"separable"``, the gap is inf, and `lam`, which equals
-    `trace.direction`, has a margin of one; its multiples lower the objective without end. See the page "Optimality
-    certificates".
+    is less than p times the widest margin of coefficients with ``Σ_j |λ_j| = 1`` within the signs, the objective has no
+    minimum. Then `status` is ``"separable"``, the gap is inf, and `lam`, which equals `trace.direction`, has a margin
+    of one; its multiples lower the objective without end. See the page "Optimality certificates".
 
     With ``penalty="shapes"``, coefficients are counted in units of one over the range of their weak ranker, and l2 is
     multiplied by the number of two-valued weak rankers that read the same column, such as cuts or levels (by one for
@@ -206,33 +204,31 @@ def minimize(
     Without a penalty, no minimiser exists if the convex hulls of the outputs on the two sides do not overlap. If they
     are disjoint (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch (also ``"separable"``;
     the data are quasi-separable), some rows lose all weight along `trace.direction`. The other rows, the support, have
-    a minimiser: `lam`, `trace.log_objective` and `trace.gap` refer to the support, and :math:`\log F_p(\lambda + s
-    \cdot direction)` of all rows falls toward the same value as s grows. `lam` alone takes no account of the direction:
-    score with ``lam + s * trace.direction``, where s is large, or use a little `l2`. A linear program decides between
-    the cases once the Newton steps show no sign of convergence.
+    a minimiser: `lam`, `trace.log_objective` and `trace.gap` refer to the support, and ``log F_p(λ + s direction)`` of
+    all rows falls toward the same value as s grows. `lam` alone takes no account of the direction: score with
+    ``lam + s * trace.direction``, where s is large, or use a little `l2`. A linear program decides between the cases
+    once the Newton steps show no sign of convergence.
 
     On separable data, `lam` is the shortest of all coefficients that put every positive at least 1 above every
-    negative, with each coefficient counted in units of one over the range of its column,
+    negative, with each coefficient counted in units of one over the range of its column::
 
-    .. math:: \min_\lambda \sum_j (\lambda_j \cdot range_j)^2 \quad \text{subject to} \quad
-              f(x_i) - f(\tilde x_k) \ge 1,
+        minimise Σ_j (λ_j range_j)^2 subject to f(x_i) - f(x̃_k) ≥ 1 for all i, k
 
     a support vector machine without slack [3]_. This solution is unique. It does not depend on the weights, copies and
     order of the rows, the units of the columns, p, or the method, and is computed to nine digits or more. As `l2` falls
     toward zero, the direction of the minimiser approaches that of the solution with coefficients in their own units
     [4]_.
 
-    With another loss or price, SciPy's L-BFGS minimises a convex form of
+    With another loss or price, SciPy's L-BFGS minimises a convex form of::
 
-    .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr),
+        R = Σ_k c̃_k g(Σ_i c_i ℓ(f(x_i) - f(x̃_k)))
 
-    that is :math:`R^{1/p}` for the price ``Power(p)`` (log R is not convex unless the loss is exponential),
-    log R for the exponential price, and R for a price of your own, plus :math:`\tfrac{l2}{2} |\lambda|^2`.
-    With a penalty, :math:`|\nabla|^2 / (2 \cdot l2)` is a certificate and the status is ``"converged"``. Without a
-    penalty there is no certificate. The status ``"stationary"`` then means that no edge is above `tol`, which is the
-    minimum if the price never falls. With a price that falls somewhere, it is a stationary point, and the message
-    states this. The hinge has corners, at which L-BFGS fails: pass `smoothing`. Losses that reach zero have a
-    minimiser on separable data too, with R = 0.
+    that is ``R^(1/p)`` for the price ``Power(p)`` (log R is not convex unless the loss is exponential), log R for the
+    exponential price, and R for a price of your own, plus ``l2/2 |λ|^2``. With a penalty, ``|gradient|^2 / (2 l2)`` is
+    a certificate and the status is ``"converged"``. Without a penalty there is no certificate. The status
+    ``"stationary"`` then means that no edge is above `tol`, which is the minimum if the price never falls. With a price
+    that falls somewhere, it is a stationary point, and the message states this. The hinge has corners, at which L-BFGS
+    fails: pass `smoothing`. Losses that reach zero have a minimiser on separable data too, with R = 0.
 
     References
     ----------

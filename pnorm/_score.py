@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._categories import Seen, tell
@@ -17,8 +19,10 @@ from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
-def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
-    r"""Score rows: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+def score(
+    X: Any, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike, *, n_threads: int | None = None
+) -> Vector:
+    """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
     ----------
@@ -70,7 +74,13 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     return scored(X, H, lam, n_threads)
 
 
-def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
+def scored(
+    X: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
+    n_threads: int | None = None,
+    strict: bool | None = True,
+) -> Vector:
     """Score rows, and `tell` of levels that are not known, if strictly or not; None is without a word."""
     n_threads = _checks.threads(n_threads)
     if isinstance(X, CodedSide):
@@ -78,24 +88,28 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
     if is_read(X, H):
         f, seen = _of_batches(X, H, lam, n_threads)
     else:
-        f, seen = _of_rows(X, as_rankers(H, X, "X"), lam, n_threads)
+        f, seen = _of_rows(X, H, lam, n_threads)
     if strict is not None:
         tell(seen, strict)
     return f
 
 
-def _of_rows(X: Any, rankers: Rankers, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
+def _of_rows(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
     """Return the scores of rows in memory, and the values that were no levels."""
-    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    rankers = as_rankers(H, X, "X")
+    each = "weak ranker" if H is not None else "weak ranker, which are the columns of X if H is None"
+    lam = _checks.vector(lam, "lam", len(rankers), f"one coefficient per {each}")
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
     with Pool(n_threads, n_rows) as pool:
         return scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
 
 
-def scores_and_levels(X: Any, H: Any, lam: Any) -> tuple[Vector, list[Seen]]:
+def scores_and_levels(
+    X: Any, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike
+) -> tuple[Vector, list[Seen]]:
     """Return the scores of a batch of rows, and the values that were no levels, of which nothing is said."""
-    return _of_rows(X, as_rankers(H, X, "X"), lam, _checks.threads(None))
+    return _of_rows(X, H, lam, _checks.threads(None))
 
 
 def _of_coded(X: CodedSide, H: Any, lam: Any, n_threads: int | None) -> Vector:
@@ -120,16 +134,26 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     for batch in batches:
         with _checks.located(f"in the rows of {batches.told} from {batch.place(0)} on"):
             table = batch.table if reads_columns(H) else with_numbers(batch.table)
-            f, seen = _of_rows(table, as_rankers(H, table, "X"), lam, n_threads)
+            f, seen = _of_rows(table, H, lam, n_threads)
         parts.append(f)
         unknown = [a + b for a, b in zip(unknown, seen, strict=True)] if unknown else seen
     return np.concatenate(parts), unknown
 
 
-def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, n_threads: int | None = None) -> Vector:
-    r"""Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
+def probability(
+    X: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
+    p: float,
+    intercept: float | None,
+    *,
+    n_threads: int | None = None,
+) -> Vector:
+    """Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
 
-    .. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(1 + p)(f(x) + b)}}, \qquad f = \sum_j \lambda_j h_j
+    The estimate is::
+
+        P(y = 1 | x) = 1 / (1 + exp(-(1 + p) (f(x) + b))),    f(x) = Σ_j λ_j h_j(x)
 
     Parameters
     ----------
@@ -200,14 +224,22 @@ def sigmoid(f: Vector, p: float, b: float) -> Vector:
 
 
 def intercept(
-    f_pos: Any, f_neg: Any, p: float, *, push: str = "top", pos_weight: Any = None, neg_weight: Any = None
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
+    p: float,
+    *,
+    push: Literal["top", "bottom"] = "top",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: Any = None,
 ) -> float:
-    r"""Compute the intercept that turns scores into probabilities.
+    """Compute the intercept that turns scores into probabilities.
 
-    .. math:: b = \frac{1}{p + 1} \Bigl(\log \sum_i c_i e^{-f_i} - \log \sum_k \tilde c_k e^{p \tilde f_k}\Bigr),
+    The intercept is::
 
-    which minimises the objective of P-Classification,
-    :math:`\sum_i c_i e^{-(f_i + b)} + \tfrac1p \sum_k \tilde c_k e^{p (\tilde f_k + b)}`, over b.
+        b = (log Σ_i c_i exp(-f_i) - log Σ_k c̃_k exp(p f̃_k)) / (p + 1)
+
+    which minimises the objective of P-Classification, ``Σ_i c_i exp(-(f_i + b)) + 1/p Σ_k c̃_k exp(p (f̃_k + b))``, over
+    b.
 
     Parameters
     ----------
@@ -243,9 +275,9 @@ def intercept(
 
     Notes
     -----
-    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` does not change.
-    With query groups or grades, only differences within each group are learned. Every group has its own level, so no
-    intercept turns these scores into probabilities.
+    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising λ does not change. With query
+    groups or grades, only differences within each group are learned. Every group has its own level, so no intercept
+    turns these scores into probabilities.
 
     References
     ----------

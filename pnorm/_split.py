@@ -152,9 +152,12 @@ def without_column(X: Any, name: str, role: str = "y") -> tuple[Any, Any]:
     records = _checks.from_records(X, "X")
     names = tuple(records) if _checks.is_columns(records) else _checks.column_names(X) or ()
     if name not in names:
-        have = f"X has {first(names, 8)}" if names else "X has no names"
-        what = "labels are one for each row" if role == "y" else "a vector has one value for each row"
-        raise ValueError(f"{role} = {_checks.shown(name)} is no column of X, and {what}: {have}")
+        have = f"X has the columns {first(names, 8)}" if names else "X has no column names"
+        what = "label" if role == "y" else "value"
+        raise ValueError(
+            f"{role} is {_checks.shown(name)}, which is not a column of X; {have}. Or pass {role} as a vector, one "
+            f"{what} for each row"
+        )
     if _checks.is_columns(X):
         return {key: column for key, column in X.items() if key != name}, X[name]
     if _checks.is_columns(records):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -17,48 +19,48 @@ from pnorm._trace import Trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import Rankers
 
 
 def train(
     pos: Any,
     neg: Any = None,
-    H: Any = None,
+    H: Rankers | Sequence[Callable[..., Any]] | None = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
-    y: Any = None,
+    y: ArrayLike | None = None,
     pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
-    selection: str = "absolute",
-    push: str = "top",
-    loss: str | Loss = "exponential",
+    weight: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    selection: Literal["absolute", "signed", "largest"] = "absolute",
+    push: Literal["top", "bottom"] = "top",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    pos_grade: Any = None,
-    neg_grade: Any = None,
-    group_weight: str = "pairs",
-    signs: Any = None,
+    pos_grade: ArrayLike | None = None,
+    neg_grade: ArrayLike | None = None,
+    group_weight: Literal["pairs", "equal"] = "pairs",
+    signs: ArrayLike | None = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
     progress: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Vector, Trace]:
-    r"""Learn a scoring function whose list is most accurate at the top: the P-Norm Push.
+    """Learn a scoring function whose list is most accurate at the top: the P-Norm Push.
 
-    The algorithm is coordinate descent on
+    The algorithm is coordinate descent on::
 
-    .. math:: F_p(\lambda) = \sum_{k=1}^K \Bigl(\sum_{i=1}^I
-              e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad f = \sum_{j=1}^n \lambda_j h_j,
+        F_p(λ) = Σ_k (Σ_i exp(-(f(x_i) - f(x̃_k))))^p,    f = Σ_j λ_j h_j
 
-    with positives :math:`x_i`, negatives :math:`\tilde x_k` and weak rankers :math:`h_j`. Each round chooses the weak
-    ranker with the largest edge and changes its coefficient so that :math:`F_p` is as small as possible. A larger p
-    gives a higher price to negatives near the top of the list; p = 1 is RankBoost.
+    with positives x_i, negatives x̃_k and weak rankers h_j. Each round chooses the weak ranker with the largest edge and
+    changes its coefficient so that F_p is as small as possible. A larger p gives a higher price to negatives near the
+    top of the list; p = 1 is RankBoost.
 
     Pass the rows of both sides, ``train(pos, neg)``, or all rows with their labels, ``train(X, y=y)``.
 
@@ -95,11 +97,11 @@ def train(
         may.
     push : {"top", "bottom"}
         The end of the list that is to be most accurate. With ``"top"``, a negative pays for the positives below it.
-        With ``"bottom"``, the reverse push, a positive pays for the negatives above it, :math:`F_p = \sum_i (\sum_k
-        e^{-(f_i - \tilde f_k)})^p` (see Notes).
+        With ``"bottom"``, the reverse push, a positive pays for the negatives above it,
+        ``F_p = Σ_i (Σ_k exp(-(f_i - f̃_k)))^p`` (see Notes).
     loss : str or Loss
-        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
-        e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
+        The cost of a pair whose scores differ by z. ``"exponential"`` is ``exp(-z)``, ``"logistic"``
+        ``ln(1 + exp(-z))``, ``"hinge"`` ``max(0, 1 - z)``, ``"squared_hinge"`` its square, ``"squared"`` ``(1 - z)^2``;
         or a `pnorm.objectives.Loss`.
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. The default is ``Power(p)``. With
@@ -108,11 +110,11 @@ def train(
         With the hinge: half the width of a parabola in place of its corner. It makes the hinge differentiable (see
         Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more. The objective is :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde
-        f_k)})^p`. A weight of 2 counts like two copies of the row. A row of weight 0 is left out.
+        Case weights, zero or more. The objective is ``F_p = Σ_k c̃_k (Σ_i c_i exp(-(f_i - f̃_k)))^p``. A weight of 2
+        counts like two copies of the row. A row of weight 0 is left out.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. A group needs rows of both
-        sides; the rows of other groups are left out.
+        Query groups: pairs form within a group only. F_p is the sum over groups. A group needs rows of both sides; the
+        rows of other groups are left out.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
         Grades: in each pair, the positive has the higher grade. Grades are real numbers, and only their order counts.
         Pass a list with several grades on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, and its queries
@@ -177,17 +179,16 @@ def train(
 
     With query groups, a group with twice the positives and negatives of another counts 2**(p + 1) times as much while
     all scores are equal. At a large p, few long lists dominate. With ``group_weight="equal"`` the weights of either
-    side are divided by their sum in the group,
+    side are divided by their sum in the group::
 
-    .. math:: F_p = \sum_g \Bigl(\frac1{I_g} \sum_{i \in g} e^{-f_i}\Bigr)^p \frac1{K_g} \sum_{k \in g} e^{p \tilde f_k}
+        F_p = Σ_g (1/I_g Σ_{i in g} exp(-f_i))^p 1/K_g Σ_{k in g} exp(p f̃_k)
 
     for weights of one, so that every group begins with a value of one. With grades, a group is the whole query. The
     page "Queries of uneven sizes" shows when this helps.
 
-    With grades y, a negative pays for the positives of its group g that have a higher grade,
+    With grades y, a negative pays for the positives of its group g that have a higher grade::
 
-    .. math:: F_p(\lambda) = \sum_k \tilde c_k \Bigl(\sum_{i \in g(k),\; y_i > \tilde y_k} c_i
-              e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p .
+        F_p(λ) = Σ_k c̃_k (Σ_{i in g(k), y_i > ỹ_k} c_i exp(-(f(x_i) - f(x̃_k))))^p
 
     The negatives of one group and grade form a group of their own, to which all positives of higher grades belong. A
     positive is therefore a row of several groups. Its outputs are stored once, and it costs a few numbers for each
@@ -204,9 +205,9 @@ def train(
     The figures of both papers print "Output lambda_{t_max}", which has had t_max - 1 updates. The coefficients here
     have had all t_max updates; ``trace.lam_at(t_max - 1)`` returns those of the figures.
 
-    With another loss or price the same loop minimises
+    With another loss or price the same loop minimises::
 
-    .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr).
+        R = Σ_k c̃_k g(Σ_i c_i ℓ(f(x_i) - f(x̃_k)))
 
     A round then costs some ten evaluations of R for the step. Each is a few passes over the rows and, for most losses,
     a sort (`pnorm.objectives.value`). If the price falls somewhere, R need not be convex, and ``"stationary"`` means a

@@ -1,9 +1,9 @@
-r"""The P-Norm Push in LightGBM and XGBoost: an objective for their trees, and measures for early stopping.
+"""The P-Norm Push in LightGBM and XGBoost: an objective for their trees, and measures for early stopping.
 
 Both libraries grow trees for any function of the scores, given its derivatives. `lightgbm_objective` and
-`xgboost_objective` return functions that compute the derivatives of
+`xgboost_objective` return functions that compute the derivatives of::
 
-.. math:: \log F_p = p \log \sum_i c_i e^{-f_i} + \log \sum_k \tilde c_k e^{p \tilde f_k}
+    log F_p = p log Σ_i c_i exp(-f_i) + log Σ_k c̃_k exp(p f̃_k)
 
 over the positives i and the negatives k of one list, or of many lists. One pass over the rows is enough for lists of
 any length. Pass the functions as `objective`, `obj`, `feval` or `custom_metric`. Neither library is imported here. The
@@ -13,31 +13,30 @@ Steps
     Let u and w be the shares of the rows in the two sums. The gradient of log F_p is -p u on the positives and p w on
     the negatives. The Hessian is p (diag(u) - uu') and p^2 (diag(w) - ww'). Boosters take only a diagonal. The true
     diagonal is zero exactly where a single row has all the weight. Without uu' and ww' the diagonal still gives too
-    long a step upwards if p is large. So :math:`\frac12 p (p + 1)` times u and w is passed instead. A leaf with the
-    shares U and W then moves by the learning rate times
+    long a step upwards if p is large. So ``p (p + 1) / 2`` times u and w is passed instead. A leaf with the shares U
+    and W then moves by the learning rate times::
 
-    .. math:: s = \frac{2}{p + 1} \cdot \frac{U - W}{U + W}.
+        s = 2/(p + 1) · (U - W)/(U + W)
 
-    For any data, this is at most 2 / (p + 1), and never beyond :math:`\ln(U/W) / (p + 1)`. There the part of the leaf
-    in the following bound has its minimum. As :math:`\log x \le x - 1`,
+    For any data, this is at most 2 / (p + 1), and never beyond ``ln(U/W) / (p + 1)``. There the part of the leaf in the
+    following bound has its minimum. As ``log x ≤ x - 1``::
 
-    .. math:: \log F_p(f + s) - \log F_p(f) \le \sum_{\text{leaves}} \bigl[ p\, U (e^{-s} - 1) + W (e^{ps} - 1) \bigr] .
+        log F_p(f + s) - log F_p(f) ≤ Σ_leaves [p U (exp(-s) - 1) + W (exp(p s) - 1)]
 
     Therefore *every tree lowers log F_p* if it has a leaf in which U and W differ. This holds for any p, any learning
     rate up to 1 and any penalty that shortens steps. With lists it holds for learning rates up to 1/2. The bound is
-    then :math:`\frac12 \sum [U (e^{-2ps} - 1) + W (e^{2ps} - 1)]`, by the inequality of the means.
+    then ``1/2 Σ [U (exp(-2ps) - 1) + W (exp(2ps) - 1)]``, by the inequality of the means.
 
     Steps get shorter as p grows. A learning rate of 0.05 (p + 1), but at most 1, gives steps as long as 0.1 gives at
     p = 1.
 
 Units
     Shares sum to one over all rows, so derivatives would be about 1/N, below every threshold of a booster. Both
-    derivatives are therefore multiplied by one number, so that the second derivatives sum to
-    :math:`C \tilde C / (C + \tilde C)`. C and :math:`\tilde C` are the sums of the weights of the positives and of the
-    negatives that count, or without weights their numbers. This is the sum for the logistic loss if all scores are at
-    the base rate. `min_child_weight`, `min_sum_hessian_in_leaf` and penalties on leaves therefore mean the same as at
-    the start of a classifier's training. A row of weight 2 counts as two rows. A common factor of all weights has an
-    effect on these settings only.
+    derivatives are therefore multiplied by one number, so that the second derivatives sum to ``C C̃ / (C + C̃)``. C and C̃
+    are the sums of the weights of the positives and of the negatives that count, or without weights their numbers. This
+    is the sum for the logistic loss if all scores are at the base rate. `min_child_weight`, `min_sum_hessian_in_leaf`
+    and penalties on leaves therefore mean the same as at the start of a classifier's training. A row of weight 2 counts
+    as two rows. A common factor of all weights has an effect on these settings only.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,9 +191,9 @@ class _XGBoostObjective(_Push):
 
 
 def lightgbm_objective(
-    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+    p: float = 1.0, *, group_weight: Literal["pairs", "equal"] = "pairs", n_threads: int | None = None
 ) -> Callable[..., tuple[Vector, Vector]]:
-    r"""Return the P-Norm Push as an objective for LightGBM.
+    """Return the P-Norm Push as an objective for LightGBM.
 
     Parameters
     ----------
@@ -255,9 +254,9 @@ def lightgbm_objective(
 
 
 def xgboost_objective(
-    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+    p: float = 1.0, *, group_weight: Literal["pairs", "equal"] = "pairs", n_threads: int | None = None
 ) -> Callable[..., tuple[Vector, Vector]]:
-    r"""Return the P-Norm Push as an objective for XGBoost.
+    """Return the P-Norm Push as an objective for XGBoost.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,16 +95,16 @@ class Bound(float):
 
 
 def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
-    r"""Return a lower bound of the probability that no error exceeds its margin error by more than epsilon.
+    """Return a lower bound of the probability that no error exceeds its margin error by more than epsilon.
 
-    For a class F of scoring functions, with probability at least
+    For a class F of scoring functions with covering numbers N, with probability at least::
 
-    .. math:: 1 - 2\,\mathcal N(F, \epsilon\theta/8) \bigl[ e^{-2 (\epsilon/4)^{2p} K} + e^{-\epsilon^2 I / 8} \bigr]
+        1 - 2 N(F, ε θ / 8) [exp(-2 (ε/4)^(2p) K) + exp(-ε² I / 8)]
 
-    over the draw of I positives and K negatives, every f in F satisfies
-    :math:`R^p 1_f \le R^p_{emp} 1^\theta_f + \epsilon`. The left side is the error on the distribution. The right side
-    has the error on the rows with margin theta (`pnorm.metrics.p_norm_risk`). The proof uses the ramp error
-    (``p_norm_risk(..., theta, ramp=True)``) instead, which is never larger than the margin error.
+    over the draw of I positives and K negatives, every f in F satisfies ``error(f) ≤ emp(f; θ) + ε``. The left side is
+    the error on the distribution. The right side has the error on the rows with margin theta
+    (`pnorm.metrics.p_norm_risk`). The proof uses the ramp error (``p_norm_risk(..., theta, ramp=True)``) instead, which
+    is never larger than the margin error.
 
     Parameters
     ----------
@@ -294,13 +294,13 @@ def _sizes(n_pos: Any, n_neg: Any) -> tuple[int, int]:
 
 
 def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
-    r"""Bound the covering number of linear combinations of weak rankers, as a logarithm.
+    """Bound the covering number of linear combinations of weak rankers, as a logarithm.
 
-    The class is :math:`\{\sum_j \lambda_j h_j : \|\lambda\|_1 \le B,\ 0 \le h_j \le 1\}` for n given weak rankers,
-    with the sup norm. Coefficients that are epsilon apart in the 1-norm give functions that are at most epsilon
-    apart. A covering of the 1-norm ball is therefore enough, and
+    The class is ``{Σ_j λ_j h_j : |λ|_1 ≤ B, 0 ≤ h_j ≤ 1}`` for n given weak rankers, with the sup norm. Coefficients
+    that are epsilon apart in the 1-norm give functions that are at most epsilon apart. A covering of the 1-norm ball is
+    therefore enough, and::
 
-    .. math:: \ln \mathcal N \le n \ln (1 + 2B/\epsilon), \qquad 0 \text{ for } \epsilon \ge B.
+        ln N ≤ n ln(1 + 2 B / ε),    and 0 for ε ≥ B
 
     Parameters
     ----------
@@ -328,9 +328,11 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
 
 
 def push_scaling(epsilon: float, p: float) -> float:
-    r"""Return the factor by which p requires more negatives than p = 1, by Theorem 2.
+    """Return the factor by which p requires more negatives than p = 1, by Theorem 2.
 
-    .. math:: (4/\epsilon)^{2(p - 1)}
+    The factor is::
+
+        (4/ε)^(2 (p - 1))
 
     The factor applies where the number of negatives limits the bound. At p = 1 the number of positives may limit it.
 
@@ -399,17 +401,17 @@ class MarginCurve:
 def margin_curve(
     f_pos: Any, f_neg: Any, p: float, thetas: Any, *, delta: float = 0.05, log_covering: Any = None
 ) -> MarginCurve:
-    r"""Return the margin errors of a list, and the margin with the least bound of Theorem 2.
+    """Return the margin errors of a list, and the margin with the least bound of Theorem 2.
 
     A larger margin is violated by more rows, but needs a coarser covering. To choose the margin after looking at the
     rows, the theorem is applied to all T margins, each with confidence 1 - delta/T (a union bound). With probability
-    1 - delta, all of
+    1 - delta, this holds for all margins θ, and therefore the least of the bounds holds::
 
-    .. math:: R^p 1_f \le R^p_{emp} \varphi^{\theta}_f + \epsilon(\delta / T, \theta)
+        error(f) ≤ emp(f; ramp, θ) + ε(δ/T, θ)
 
-    hold, and therefore the least of them holds. Here :math:`\varphi^\theta` is the ramp, which falls from 1 at a score
-    difference of 0 to 0 at theta. The theorem is stated with the margin error. Its proof holds for the ramp error,
-    which is never larger.
+    The left side is the error on the distribution. The right side has the error on the rows with the ramp, which falls
+    from 1 at a score difference of 0 to 0 at theta. The theorem is stated with the margin error. Its proof holds for
+    the ramp error, which is never larger.
 
     Parameters
     ----------
@@ -461,15 +463,15 @@ def margin_curve(
 
 
 def held_out_auc_confidence(epsilon: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Return a lower bound of the probability that the AUC on held-out rows is near its expectation.
+    """Return a lower bound of the probability that the AUC on held-out rows is near its expectation.
 
-    For one scoring function f, with probability at least
+    For one scoring function f, with probability at least::
 
-    .. math:: 1 - 2 \exp\Bigl(-\frac{2 m n \epsilon^2}{m + n}\Bigr)
+        1 - 2 exp(-2 m n ε² / (m + n))
 
-    over the draw of m positives and n negatives, :math:`|\hat A(f) - A(f)| < \epsilon`. A(f) is the probability that f
-    ranks a positive above a negative; a tie counts one half. The function must be fixed before looking at these rows.
-    It must be neither trained on them nor chosen with them.
+    over the draw of m positives and n negatives, ``|Â(f) - A(f)| < ε``. A(f) is the probability that f ranks a positive
+    above a negative; a tie counts one half. The function must be fixed before looking at these rows. It must be neither
+    trained on them nor chosen with them.
 
     Parameters
     ----------
@@ -490,8 +492,8 @@ def held_out_auc_confidence(epsilon: float, n_pos: int, n_neg: int) -> Bound:
 
     Notes
     -----
-    This is McDiarmid's inequality, which has two sides. One row of m positives changes the AUC by at most 1/m. For
-    one side alone, such as :math:`A(f) > \hat A(f) - \epsilon`, drop the 2 before the exponential.
+    This is McDiarmid's inequality, which has two sides. One row of m positives changes the AUC by at most 1/m. For one
+    side alone, such as ``A(f) > Â(f) - ε``, drop the 2 before the exponential.
 
     References
     ----------
@@ -515,11 +517,11 @@ def _change(n_pos: int, n_neg: int) -> float:
 
 
 def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Bound the distance of the AUC on held-out rows from its expectation: `held_out_auc_confidence` for epsilon.
+    """Bound the distance of the AUC on held-out rows from its expectation: `held_out_auc_confidence` for epsilon.
 
-    With probability at least 1 - delta, for one f that was fixed before looking at the rows,
+    With probability at least 1 - delta, for one f that was fixed before looking at the rows::
 
-    .. math:: |\hat A(f) - A(f)| < \sqrt{\frac{(m + n) \ln (2/\delta)}{2 m n}}
+        |Â(f) - A(f)| < sqrt((m + n) ln(2/δ) / (2 m n))
 
     Parameters
     ----------
@@ -553,7 +555,7 @@ def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
 
 
 def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -> float:
-    r"""Return the number of held-out negatives that give the AUC to within epsilon: `held_out_auc_confidence` for n.
+    """Return the number of held-out negatives that give the AUC to within epsilon: `held_out_auc_confidence` for n.
 
     Parameters
     ----------
@@ -587,9 +589,11 @@ def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -
 
 
 def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
-    r"""Bound the variance of the AUC on held-out rows, for any distribution.
+    """Bound the variance of the AUC on held-out rows, for any distribution.
 
-    .. math:: \operatorname{Var} \hat A(f) \le \frac{m + n}{4 m n}
+    The bound is::
+
+        Var Â(f) ≤ (m + n) / (4 m n)
 
     for one f that was fixed before looking at the rows. The root of the bound is a bound on the standard error.
 
@@ -619,15 +623,15 @@ def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
 
 
 def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Return a lower bound of the probability that the error exceeds that on held-out rows by less than epsilon.
+    """Return a lower bound of the probability that the error exceeds that on held-out rows by less than epsilon.
 
-    For one scoring function f, with probability at least
+    For one scoring function f, with probability at least::
 
-    .. math:: 1 - 2 e^{-2 (\epsilon/2)^{2p} K} - 2 e^{-\epsilon^2 I / 2}
+        1 - 2 exp(-2 (ε/2)^(2p) K) - 2 exp(-ε² I / 2)
 
-    over the draw of I positives and K negatives, :math:`R^p 1_f < R^p_{emp} 1_f + \epsilon`: the error on the
-    distribution is below the error on the rows (`pnorm.metrics.p_norm_risk`) plus epsilon. No margin is needed. The
-    function must be fixed before looking at these rows. It must be neither trained on them nor chosen with them.
+    over the draw of I positives and K negatives, ``error(f) < emp(f) + ε``: the error on the distribution is below the
+    error on the rows (`pnorm.metrics.p_norm_risk`) plus epsilon. No margin is needed. The function must be fixed before
+    looking at these rows. It must be neither trained on them nor chosen with them.
 
     Parameters
     ----------
@@ -650,11 +654,10 @@ def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -
 
     Notes
     -----
-    The source states this side. Its proof bounds both sides, so :math:`|R^p 1_f - R^p_{emp} 1_f| < \epsilon` has the
-    same probability. The same holds with the margin errors, or the ramp errors, in the place of both errors. It is
-    Theorem 2 with a covering number of 1 and twice this epsilon. The gap in the proof that the notes of
-    `push_confidence` describe is closed in the same way, since all these losses fall as the score of the positive
-    rises.
+    The source states this side. Its proof bounds both sides, so ``|error(f) - emp(f)| < ε`` has the same probability.
+    The same holds with the margin errors, or the ramp errors, in the place of both errors. It is Theorem 2 with a
+    covering number of 1 and twice this epsilon. The gap in the proof that the notes of `push_confidence` describe is
+    closed in the same way, since all these losses fall as the score of the positive rises.
 
     References
     ----------
@@ -736,12 +739,13 @@ def held_out_push_sample_size(delta: float, epsilon: float, p: float, ratio: flo
 
 
 def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg: int) -> Bound:
-    r"""Bound the p-norm error on the distribution, given the error on held-out rows.
+    """Bound the p-norm error on the distribution, given the error on held-out rows.
 
-    With probability at least 1 - delta, for one f that was fixed before looking at the rows,
+    With probability at least 1 - delta, for one f that was fixed before looking at the rows::
 
-    .. math:: R^p 1_f \le \Bigl((R^p_{emp} 1_f)^p + \sqrt{\frac{\ln (2/\delta)}{2K}}\Bigr)^{1/p}
-              + \sqrt{\frac{\ln (2/\delta)}{2I}}
+        error(f) ≤ (emp(f)^p + sqrt(ln(2/δ) / (2 K)))^(1/p) + sqrt(ln(2/δ) / (2 I))
+
+    Here error(f) is the error on the distribution, and emp(f) is the argument `error`, the error on the rows.
 
     Parameters
     ----------
@@ -761,10 +765,10 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
 
     Notes
     -----
-    The proof of Lemma 4 bounds the deviation of :math:`(R^p)^p` over the negatives. It then takes the root by
-    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3). For p > 1 and a other than b, this is an equality only if a
-    or b is 0. Here the error on the rows is known, so the root of the sum is taken instead. Both deviations are bounded
-    on one side only.
+    The proof of Lemma 4 bounds the deviation of ``error(f)^p`` over the negatives. It then takes the root by
+    ``|a^(1/p) - b^(1/p)| ≤ |a - b|^(1/p)`` (Lemma 3). For p > 1 and a other than b, this is an equality only if a or b
+    is 0. Here the error on the rows is known, so the root of the sum is taken instead. Both deviations are bounded on
+    one side only.
 
     References
     ----------
@@ -788,9 +792,11 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
 
 
 def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
-    r"""Return the bipartite rank matrix of a list: the order of every pair.
+    """Return the bipartite rank matrix of a list: the order of every pair.
 
-    .. math:: B_{ik} = 1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}
+    The entry of the positive i and the negative k is::
+
+        B_ik = 1[f_i > f̃_k] + 1/2 1[f_i = f̃_k]
 
     Parameters
     ----------
@@ -874,13 +880,13 @@ def is_rank_matrix(B: Any) -> bool:
 
 
 def rank_matrix_count(m: int, n: int) -> int:
-    r"""Count the rank matrices of m positives and n negatives that some scores realise, psi(m, n).
+    """Count the rank matrices of m positives and n negatives that some scores realise, psi(m, n).
 
     A list is a word over P, N and X. Each letter is a level, from the bottom: with positives only, negatives only, or
     both. Two P in a row, or two N, would be one level. Let W(a, b) be the number of words in which a levels contain
-    positives and b contain negatives. Then
+    positives and b contain negatives. Then::
 
-    .. math:: \psi(m, n) = \sum_{a, b} W(a, b)\; a!\, S(m, a)\; b!\, S(n, b),
+        ψ(m, n) = Σ_ab W(a, b) a! S(m, a) b! S(n, b)
 
     where S are the Stirling numbers of the second kind: the factors count the ways to distribute the rows among the
     levels.
@@ -933,16 +939,16 @@ def _surjections(n: int, most: int) -> list[int]:
 
 
 def rank_shatter_linear(d: int, m: int, n: int) -> int:
-    r"""Bound the number of rank matrices that linear scoring functions of d columns realise on m + n rows.
+    """Bound the number of rank matrices that linear scoring functions of d columns realise on m + n rows.
 
-    The bound holds for any rows. For d = 1 it is exact, and there are 3 matrices: the order, its reverse, and all
-    tied. Otherwise it is the smaller of two numbers: :math:`\psi(m, n)` (`rank_matrix_count`), and the number of faces
-    in the proof, with N = m n,
+    The bound holds for any rows. For d = 1 it is exact, and there are 3 matrices: the order, its reverse, and all tied.
+    Otherwise it is the smaller of two numbers: ψ(m, n) (`rank_matrix_count`), and the number of faces in the proof,
+    with N = m n::
 
-    .. math:: \sum_{k=0}^d \sum_{i=d-k}^d \binom{i}{d-k} \binom{N}{i} = \sum_{i=0}^d 2^i \binom{N}{i},
+        Σ_{k=0..d} Σ_{i=d-k..d} C(i, d - k) C(N, i) = Σ_{i=0..d} 2^i C(N, i)
 
-    which is at most :math:`3^N`, and at most the closed form :math:`(2eN/d)^d` if N is at least d. (The source states
-    the closed form for all N; it fails for N < d.)
+    which is at most ``3^N``, and at most the closed form ``(2 e N / d)^d`` if N is at least d. (The source states the
+    closed form for all N; it fails for N < d.)
 
     Parameters
     ----------
@@ -976,12 +982,12 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
 
 
 def rank_shatter_exact(pos: Any, neg: Any) -> int:
-    r"""Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
+    """Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
 
-    A rank matrix is the vector of signs of :math:`\langle w, x_i - \tilde x_k \rangle` over the pairs. The count is
-    therefore the number of faces into which hyperplanes through the origin cut the space of w. The lines in which
-    hyperplanes meet are enumerated. All other faces are compositions of these lines. A composition X o Y has the signs
-    of X where they are not 0, and else the signs of Y.
+    A rank matrix is the vector of signs of ``<w, x_i - x̃_k>`` over the pairs. The count is therefore the number of
+    faces into which hyperplanes through the origin cut the space of w. The lines in which hyperplanes meet are
+    enumerated. All other faces are compositions of these lines. A composition X o Y has the signs of X where they are
+    not 0, and else the signs of Y.
 
     Parameters
     ----------
@@ -1089,11 +1095,11 @@ def _echelon(rows: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int
 
 
 def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_shatter: float) -> Bound:
-    r"""Bound the distance of the AUC from its expectation for all functions of a class, with given numbers of rows.
+    """Bound the distance of the AUC from its expectation for all functions of a class, with given numbers of rows.
 
-    With probability at least 1 - delta, for all f of the class F at once,
+    With probability at least 1 - delta, for all f of the class F at once::
 
-    .. math:: |\hat A(f) - A(f)| < \sqrt{\frac{8 (m + n) \bigl(\ln r(F, 2m, 2n) + \ln (4/\delta)\bigr)}{m n}},
+        |Â(f) - A(f)| < sqrt(8 (m + n) (ln r(F, 2m, 2n) + ln(4/δ)) / (m n))
 
     where A(f) is the probability that f ranks a positive above a negative; a tie counts one half.
 
@@ -1136,12 +1142,12 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
 
 
 def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: float) -> Bound:
-    r"""Bound the distance of the AUC from its expectation for all functions of a class, with random labels.
+    """Bound the distance of the AUC from its expectation for all functions of a class, with random labels.
 
     Rows and labels are drawn together, and a share rho of the rows is positive. With probability at least 1 - delta,
-    for all f of the class F at once, the AUC on the rows differs from its expectation by less than
+    for all f of the class F at once, the AUC on the rows differs from its expectation by less than::
 
-    .. math:: \sqrt{\frac{8 \bigl(\ln r(F, 2\rho M, 2(1 - \rho)M) + \ln (4/\delta)\bigr)}{\rho (1 - \rho) M}}
+        sqrt(8 (ln r(F, 2ρM, 2(1 - ρ)M) + ln(4/δ)) / (ρ (1 - ρ) M))
 
     Parameters
     ----------
@@ -1180,16 +1186,15 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
 def freund_bound(
     n_pos: int, n_neg: int, delta: float, log_shatter_pos: float | None = None, log_shatter_neg: float | None = None
 ) -> Bound:
-    r"""Bound the distance of the AUC from its expectation through classification errors, after Freund et al.
+    """Bound the distance of the AUC from its expectation through classification errors, after Freund et al.
 
     With probability at least 1 - delta, for all f of the class F at once, the AUC on m positives and n negatives
-    differs from its expectation by at most
+    differs from its expectation by at most::
 
-    .. math:: 2 \sqrt{\frac{\ln s(\check F, 2m) + \ln (12/\delta)}{m}}
-              + 2 \sqrt{\frac{\ln s(\check F, 2n) + \ln (12/\delta)}{n}}
+          2 sqrt((ln s(F̌, 2m) + ln(12/δ)) / m)
+        + 2 sqrt((ln s(F̌, 2n) + ln(12/δ)) / n)
 
-    where s counts the sign patterns of :math:`x \mapsto \operatorname{sign}(f(x) - f(z))`, over all f and z, on the
-    given number of rows.
+    where s counts the sign patterns of ``x -> sign(f(x) - f(z))``, over all f and z, on the given number of rows.
 
     Parameters
     ----------
@@ -1274,24 +1279,28 @@ def _log_share(delta: Any, parts: float) -> float:
 # Gradient descent in a kernel space -------------------------------------------------------------------
 
 
-def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
-    r"""Return the rate at which gradient descent approaches the best function, as an exponent of the number of rows.
+def rate(
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    theta: float,
+    gamma: float,
+    s: float,
+    beta: float | None = None,
+) -> Bound:
+    """Return the rate at which gradient descent approaches the best function, as an exponent of the number of rows.
 
-    Take descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, a number t of steps between
-    :math:`N^s` and :math:`2N^s`, step sizes :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and
-    :math:`\lambda = t^{-\gamma}`. With high probability the squared distance :math:`\|f_t - f_\lambda\|_K^2` is at most
-    a constant times :math:`N^{-\alpha}`,
+    Take descent on the mean loss over all pairs (1.5), with ``N = m n / (m + n)^(3/2)``, a number t of steps between
+    ``N^s`` and ``2 N^s``, step sizes ``η_t = η* λ^max(q - 2, 0) t^(-θ)``, and ``λ = t^(-γ)``. With high probability the
+    squared distance ``‖f_t - f_λ‖²`` is at most a constant times ``N^(-α)``::
 
-    .. math:: \alpha = \min\{s\theta - s\gamma \min(q + 1, 2q - 1),\; 1 - s\gamma(1 + q)\}.
+        α = min(s θ - s γ min(q + 1, 2q - 1), 1 - s γ (1 + q))
 
-    Suppose that the squared distance of :math:`f_\lambda` from the best function of all is at most a constant times
-    :math:`\lambda^\beta`. Then the squared distance of :math:`f_t` from the best function is at most a constant times
-    :math:`N^{-\tilde\alpha}`, :math:`\tilde\alpha = \min\{\alpha, s\gamma\beta\}`.
+    Suppose that the squared distance of f_λ from the best function of all is at most a constant times ``λ^β``. Then the
+    squared distance of f_t from the best function is at most a constant times ``N^(-α̃)``, ``α̃ = min(α, s γ β)``.
 
     Parameters
     ----------
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
-        phi; q is 1, 2, 1, 2: the derivative grows at most as :math:`(1 + |u|)^{q-1}`.
+        phi; q is 1, 2, 1, 2: the derivative grows at most as ``(1 + |u|)^(q - 1)``.
     theta : float
         Exponent of the step sizes, between 0 and 1.
     gamma : float
@@ -1331,24 +1340,25 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     return Bound(value, value <= 0.0)
 
 
-def step_condition(loss: str, lam: float, kappa: float) -> float:
-    r"""Return the largest step size for which gradient descent in a kernel space stays in a ball.
+def step_condition(loss: Literal["logistic", "squared", "hinge", "squared_hinge"], lam: float, kappa: float) -> float:
+    """Return the largest step size for which gradient descent in a kernel space stays in a ball.
 
-    If no step is larger than
+    If no step is larger than::
 
-    .. math:: \frac{1}{4 \kappa^2 M(\lambda) + \lambda}, \qquad
-              M(\lambda) = \sup_{0 < |u| \le 4\kappa^2 |\phi'(0)|/\lambda} \frac{|\phi'(u) - \phi'(0)|}{|u|},
+        1 / (4 κ² M(λ) + λ)
 
-    then :math:`\|f_t\|_K \le 2 \kappa |\phi'(0)| / \lambda` for all t and any rows.
+        M(λ) = sup |φ'(u) - φ'(0)| / |u|  over  0 < |u| ≤ 4 κ² |φ'(0)| / λ
+
+    then ``‖f_t‖ ≤ 2 κ |φ'(0)| / λ`` for all t and any rows.
 
     Parameters
     ----------
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; M is 1/4, 2, 1, 2. For the hinge, M is 0 if u does not reach its corner.
     lam : float
-        lambda, above 0: the penalty is :math:`\lambda/2 \|f\|_K^2`.
+        lambda, above 0: the penalty is ``λ/2 ‖f‖²``.
     kappa : float
-        The largest :math:`\sqrt{K(x, x)}`, above 0.
+        The largest ``sqrt(K(x, x))``, above 0.
 
     Returns
     -------
@@ -1371,17 +1381,24 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     return largest_step(phi.change(largest_difference(phi.steepest(0.0), penalty, size)), penalty, size)
 
 
-def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
-    r"""Bound the deviation of the objective on the rows from its expectation, for all descent steps at once.
+def sample_deviation_bound(
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    n_pos: int,
+    n_neg: int,
+    lam: float,
+    kappa: float,
+    delta: float,
+) -> float:
+    """Bound the deviation of the objective on the rows from its expectation, for all descent steps at once.
 
-    With probability at least 1 - delta, for all t,
+    With probability at least 1 - delta, for all t::
 
-    .. math:: E_S(f_\lambda) - E(f_\lambda) + E(f_t) - E_S(f_t) \le
-              \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn}.
+        E_S(f_λ) - E(f_λ) + E(f_t) - E_S(f_t)
+            ≤ (4 L_r κ r + 2 φ(0) + M_r sqrt(2 ln(2/δ))) (m + n)^(3/2) / (m n)
 
     Here f_t are the iterates (1.5), E is the expected loss of a pair and E_S the mean loss over the rows,
-    :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
-    largest :math:`|\phi'|` and :math:`\phi` between :math:`-2\kappa r` and :math:`2\kappa r`.
+    ``r = 2 κ |φ'(0)| / λ + sqrt(2 φ(0) / λ)``, and L_r and M_r are the largest ``|φ'|`` and φ between ``-2 κ r`` and
+    ``2 κ r``.
 
     Parameters
     ----------
@@ -1430,7 +1447,7 @@ def _radius(phi: PairLoss, lam: float, kappa: float) -> float:
 
 
 def sample_error_bound(
-    loss: str,
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
     n_pos: int,
     n_neg: int,
     t: int,
@@ -1441,18 +1458,19 @@ def sample_error_bound(
     delta: float,
     f_lambda_norm: float | None = None,
 ) -> Bound:
-    r"""Bound the squared distance of the iterate after t steps of gradient descent from the function it approaches.
+    """Bound the squared distance of the iterate after t steps of gradient descent from the function it approaches.
 
-    For steps :math:`\eta_t = \eta_1 t^{-\theta}` that meet `step_condition`, with probability at least 1 - delta
-    for all t, :math:`\|f_t - f_\lambda\|_K^2` is at most, for theta < 1, with v = :math:`\eta_1 \lambda`,
+    For steps ``η_t = η_1 t^(-θ)`` that meet `step_condition`, with probability at least 1 - delta for all t,
+    ``‖f_t - f_λ‖²`` is at most, for theta < 1, with v = ``η_1 λ``::
 
-    .. math:: \|f_\lambda\|_K^2\, e^{-\frac{v}{1-\theta}(t^{1-\theta} - 1)} + \frac{18 G^2 \eta_1}{\lambda t^\theta}
-              + \frac{9 G^2 \eta_1^2\, t^{1-\theta}}{(1-\theta) 2^{1-\theta}}
-              e^{-\frac{v (1 - 2^{\theta - 1})}{1-\theta} (t+1)^{1-\theta}} + \frac{6 B}{\lambda},
+          ‖f_λ‖² exp(-v / (1 - θ) · (t^(1 - θ) - 1))
+        + 18 G² η_1 / (λ t^θ)
+        + 9 G² η_1² t^(1 - θ) / ((1 - θ) 2^(1 - θ))
+          · exp(-v (1 - 2^(θ - 1)) / (1 - θ) · (t + 1)^(1 - θ))
+        + 6 B / λ
 
-    and :math:`\|f_\lambda\|_K^2\, t^{-v} + \frac{8 G^2 \eta_1^2}{1 - v}(t+1)^{-v} + 6B/\lambda` for theta = 1. B is
-    `sample_deviation_bound`, :math:`G = 2\kappa(L_r + |\phi'(0)|)` bounds the gradients, and :math:`f_\lambda`
-    minimises the expected loss plus :math:`\lambda/2 \|f\|_K^2`.
+    and ``‖f_λ‖² t^(-v) + 8 G² η_1² / (1 - v) · (t + 1)^(-v) + 6 B / λ`` for theta = 1. B is `sample_deviation_bound`,
+    ``G = 2 κ (L_r + |φ'(0)|)`` bounds the gradients, and f_λ minimises the expected loss plus ``λ/2 ‖f‖²``.
 
     Parameters
     ----------
@@ -1471,7 +1489,7 @@ def sample_error_bound(
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     f_lambda_norm : float, optional
-        :math:`\|f_\lambda\|_K`, if known. By default its upper bound is used, :math:`\sqrt{2\phi(0)/\lambda}`.
+        ``‖f_λ‖``, if known. By default its upper bound is used, ``sqrt(2 φ(0) / λ)``.
 
     Returns
     -------
@@ -1486,7 +1504,7 @@ def sample_error_bound(
     Notes
     -----
     Three errors of the source are corrected here. It omits the square of kappa in the condition on the steps, has
-    :math:`2\kappa L_r + \kappa|\phi'(0)|` for G, and has 2 where its proof has 9.
+    ``2 κ L_r + κ |φ'(0)|`` for G, and has 2 where its proof has 9.
 
     References
     ----------

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from operator import add
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -169,16 +169,16 @@ def early_stopping(
     H: Any = None,
     maximize: bool | None = None,
     min_delta: float = 0.0,
-    push: str = "top",
+    push: Literal["top", "bottom"] = "top",
     p: float | None = None,
     price: Price | None = None,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     n_threads: int | None = None,
 ) -> EarlyStopping:
     """Return a callback that stops a run when the ranking of validation rows no longer improves.

@@ -1,10 +1,10 @@
-r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and their surrogates for training.
+"""Linear ranking of lists with grades: Kendall's tau and NDCG, and their surrogates for training.
 
-Rows come in lists, such as the documents of a query, and every row has a grade. A linear function
-:math:`f = \langle w, x \rangle` orders each list. Kendall's tau loss counts the pairs in the wrong order. NDCG measures
-the grades at the top. Each of the two losses has a surrogate, a convex upper bound with a subgradient. `train`
-minimises the mean of a surrogate over the lists, with subgradient steps for one list at a time. The source is
-section 17.4 of S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", 2014.
+Rows come in lists, such as the documents of a query, and every row has a grade. A linear function ``f = <w, x>`` orders
+each list. Kendall's tau loss counts the pairs in the wrong order. NDCG measures the grades at the top. Each of the two
+losses has a surrogate, a convex upper bound with a subgradient. `train` minimises the mean of a surrogate over the
+lists, with subgradient steps for one list at a time. The source is section 17.4 of S. Shalev-Shwartz and S. Ben-David,
+"Understanding Machine Learning", 2014.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,10 +136,11 @@ def _mean_places(y: Vector) -> Vector:
 
 
 def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
-    r"""Return Kendall's tau loss: the share of pairs of rows in the wrong order.
+    """Return Kendall's tau loss: the share of pairs of rows in the wrong order.
 
-    .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
-              \mathbf 1\bigl[\operatorname{sign}(f_i - f_j) \ne \operatorname{sign}(y_i - y_j)\bigr]
+    For r rows it is::
+
+        2/(r (r - 1)) · #{i < j : y_i ≠ y_j and sign(f_i - f_j) ≠ sign(y_i - y_j)}
 
     Parameters
     ----------
@@ -176,13 +177,14 @@ def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
 
 
 def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float, Vector]:
-    r"""Return the hinge surrogate of Kendall's tau loss, and a subgradient.
+    """Return the hinge surrogate of Kendall's tau loss, and a subgradient.
 
-    .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
-              \max\bigl(0, 1 - \operatorname{sign}(y_i - y_j)(f_i - f_j)\bigr)
+    For r rows it is::
+
+        2/(r (r - 1)) Σ_{i < j, y_i ≠ y_j} max(0, 1 - sign(y_i - y_j) (f_i - f_j))
 
     It is convex in the scores and never below `kendall_tau_loss`. As a function of w in f = Xw it changes by at most
-    :math:`\max_{i,j} |x_i - x_j|` per unit of w.
+    ``max_ij |x_i - x_j|`` per unit of w.
 
     Parameters
     ----------
@@ -267,22 +269,23 @@ def ndcg_loss(
 def ndcg_hinge(
     scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
 ) -> tuple[float, Vector]:
-    r"""Return a convex upper bound of `ndcg_loss`, and a subgradient.
+    """Return a convex upper bound of `ndcg_loss`, and a subgradient.
 
     Write an order of the rows as a vector v of places: r for the first row, 1 for the last. The order by f has the
-    largest :math:`\sum_i v_i f_i` (17.7). Therefore
+    largest ``Σ_i v_i f_i`` (17.7). Therefore::
 
-    .. math:: \Delta(\pi(f), y) \le \max_v \Bigl[\Delta(v, y) + \sum_i \bigl(v_i - \pi(y)_i\bigr) f_i\Bigr], \qquad
-              \Delta(v, y) = 1 - \frac{\sum_i D(r - v_i + 1)\, y_i}{G(y, y)},
+        Δ(π(f), y) ≤ max_v [Δ(v, y) + Σ_i (v_i - π(y)_i) f_i]
 
-    where :math:`\pi(f)` and :math:`\pi(y)` are the orders by the scores and by the grades. The maximum over all
-    permutations v is an assignment problem of rows to places.
+        Δ(v, y) = 1 - Σ_i D(r - v_i + 1) y_i / G(y, y)
+
+    where π(f) and π(y) are the orders by the scores and by the grades. The maximum over all permutations v is an
+    assignment problem of rows to places.
 
     Parameters
     ----------
     scores, y, k, gain, discount, group : as in `ndcg`
-        The list, or lists. In :math:`\pi(y)`, rows of one grade share the mean of their places. No order among them is
-        then preferred, and the bound still holds, since the sum for a mean of permutations is never larger.
+        The list, or lists. In π(y), rows of one grade share the mean of their places. No order among them is then
+        preferred, and the bound still holds, since the sum for a mean of permutations is never larger.
 
     Returns
     -------
@@ -290,7 +293,7 @@ def ndcg_hinge(
         The bound, zero or more. Unlike the loss it depends on the size of the scores. It is zero if the best order is
         best by a margin. It is also zero if any order of the list is best, for instance if all rows have one grade.
     grad : ndarray, shape (r,)
-        A subgradient with respect to the scores: :math:`v - \pi(y)` for a maximal v.
+        A subgradient with respect to the scores: ``v - π(y)`` for a maximal v.
 
     Raises
     ------
@@ -321,7 +324,7 @@ def ndcg_hinge(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Epochs:
-    r"""The record of a training run over lists; entry e of an array is the value after e epochs.
+    """The record of a training run over lists; entry e of an array is the value after e epochs.
 
     Attributes
     ----------
@@ -331,7 +334,7 @@ class Epochs:
         The mean ranking loss over all lists, `kendall_tau_loss` or `ndcg_loss`. A list for which any order is best
         counts 0.
     objective : ndarray, shape (T + 1,)
-        `surrogate` plus :math:`\frac{l2}{2} |w|^2`.
+        `surrogate` plus ``l2/2 |w|^2``.
     w : ndarray, shape (d,)
         The weights so far; at the end they are the ones that are returned.
     status : str
@@ -378,7 +381,7 @@ def train(
     X: Any,
     y: Any,
     group: Any = None,
-    loss: str = "kendall",
+    loss: Literal["kendall", "ndcg"] = "kendall",
     *,
     l2: float = 0.0,
     epochs: int | None = None,
@@ -391,9 +394,11 @@ def train(
     progress: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Vector, Epochs]:
-    r"""Learn a linear function that orders lists, by subgradient steps for one list at a time.
+    """Learn a linear function that orders lists, by subgradient steps for one list at a time.
 
-    .. math:: \min_w \; \frac1m \sum_{l=1}^m L(X_l w, y_l) + \frac{l2}{2} |w|^2
+    Training minimises over w::
+
+        1/m Σ_l L(X_l w, y_l) + l2/2 |w|^2
 
     where L is the surrogate `kendall_tau_hinge` or `ndcg_hinge`.
 
@@ -407,7 +412,8 @@ def train(
         A label for each row, shape (N,), or the sizes of consecutive lists (N numbers are always labels). None stands
         for one list.
     loss : {"kendall", "ndcg"}
-        What to stand for. ``"kendall"`` lowers `kendall_tau_hinge`, ``"ndcg"`` lowers `ndcg_hinge`.
+        The measure whose surrogate is minimised. ``"kendall"`` lowers `kendall_tau_hinge`, ``"ndcg"`` lowers
+        `ndcg_hinge`.
     l2 : float
         Penalty, zero or more, in units of the columns of X. For "ndcg" a larger penalty is needed for the same effect,
         because places are counted in rows and w is small.
@@ -448,10 +454,10 @@ def train(
     Notes
     -----
     No step size has to be chosen. Columns are divided by the root mean square of their differences within lists, so
-    their units do not matter. In these coordinates, with subgradients :math:`g_s`, a step is the largest distance from
-    the start so far, divided by :math:`\sqrt{\sum_s |g_s|^2}` [2]_. The penalty adds :math:`t` times its curvature to
-    the denominator, as for strongly convex functions, and its own step is implicit. For l2 = 0 this is the rule of
-    [2]_, with the weights of [3]_ for the mean. For l2 > 0 no theorem covers the combination.
+    their units do not matter. In these coordinates, with subgradients g_s, a step is the largest distance from the
+    start so far, divided by ``sqrt(Σ_s |g_s|^2)`` [2]_. The penalty adds t times its curvature to the denominator, as
+    for strongly convex functions, and its own step is implicit. For l2 = 0 this is the rule of [2]_, with the weights
+    of [3]_ for the mean. For l2 > 0 no theorem covers the combination.
 
     An epoch costs O(N (d + log r)) for "kendall", and O(N d + sum of r^3) for "ndcg". The evaluation of all lists
     after an epoch costs the same.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -359,7 +359,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max: int | None = None,
         solver: str = "auto",
         loss: Any = "exponential",
-        push: str = "top",
+        push: Literal["top", "bottom"] = "top",
         group_weight: str = "pairs",
         l1: float | None = None,
         l2: float | None = None,
@@ -469,6 +469,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
         except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
+            if str(error).startswith("Input y contains NaN"):
+                raise ValueError(f"{error} Use keep = pandas.notna(y), and fit(X[keep], y[keep])") from None
             converts = self._of_numbers and ("string to float" in str(error) or isinstance(error, TypeError))
             found = _checks.no_number(X, "X") if converts and not _checks.is_sparse(X) else None
             if found is None:
@@ -993,6 +995,33 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         return _labels_of(f, self.classes_, self.threshold_, self.cutoff_)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`, as all classifiers of scikit-learn do.
+
+        It does not measure the ranking. For the top of the list, pass ``scoring=positives_at_top_scorer``, or a
+        `scorer`, to a search or to ``cross_val_score``.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            The rows.
+        y : array_like, shape (N,)
+            Their labels.
+        sample_weight : array_like, shape (N,), optional
+            Case weights, zero or more.
+
+        Returns
+        -------
+        float
+            The share of rows whose label is predicted.
+
+        See Also
+        --------
+        scorer : Scorers for measures of the top.
+        pnorm.metrics : The measures, from the scores of `decision_function`.
+        """
+        return float(super().score(X, y, sample_weight))
+
     def choose_cutoff(
         self,
         X: Any,
@@ -1024,7 +1053,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior : float, optional
             The share of positives in new lists, if it differs from that of these rows.
         confidence : float
-            The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+            The least probability, over the held-out rows, with which the guarantee holds; above 0 and below 1.
 
         Returns
         -------

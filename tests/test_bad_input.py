@@ -49,7 +49,11 @@ def first(X):
         ({"pos": np.array([[1.0, "a"]], dtype=object)}, TypeError, "pos has 'a' (str) at row 0, column 1"),
         ({"pos": GOOD + 1j}, TypeError, "pos must hold real numbers; got dtype complex128"),
         ({"pos": np.array([["2020-01-01"] * 2], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),
-        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as an array: its rows differ in length"),
+        (
+            {"pos": [[1.0, 2.0], [3.0]]},
+            ValueError,
+            "pos cannot be read as an array: its rows differ in length, 2 in pos[0] and 1 in pos[1]",
+        ),
         (
             {"pos": np.ma.masked_less(GOOD, 1)},
             ValueError,
@@ -87,6 +91,7 @@ def first(X):
             "H must be a sequence of callables, a collection made by pnorm.rankers, or None; "
             "got function: put it into a list",
         ),
+        ({"H": np.ones(2)}, TypeError, "got ndarray: coefficients come after H, as in pnorm.score(X, None, lam)"),
         ({"H": GOOD}, TypeError, "got ndarray: a matrix of outputs goes in as pos and neg, with H=None"),
         ({"H": 4.0}, TypeError, "got float: p comes after H, write p=4.0"),
         ({"H": [first, 3]}, TypeError, "H[1] is not callable; got int"),
@@ -412,7 +417,13 @@ LIMIT = pnorm.diagnostics.q_limit(GOOD, GOOD, None, 2)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((GOOD, None, [1.0]), ValueError, "lam must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
+        (
+            (GOOD, [first], [1.0, 2.0]),
+            ValueError,
+            "lam must have shape (1,), one coefficient per weak ranker; got shape (2,)",
+        ),
+        ((GOOD, None, [1.0]), ValueError, "weak ranker, which are the columns of X if H is None; got shape (1,)"),
+        (([[1.0], [2.0, 3.0]], None, [1.0]), ValueError, "1 in X[0] and 2 in X[1]"),
         ((NAN, None, [1.0, 2.0]), ValueError, "X has nan at row 1, column 0"),
         (([], None, [1.0]), ValueError, "X"),
         ((GOOD, [first], [np.nan]), ValueError, "lam has nan at position 0"),

@@ -581,7 +581,7 @@ def test_the_order_of_day_and_month_can_be_told():
     words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
     _, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
     why = "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which"
-    assert f"from_table reads the text of d ({why}) as categories." in said
+    assert f"Columns of text read as categories: d ({why})." in said
     assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
     assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
     days = made({"d": [20200131, 20210201]}, {"d": ["20200201", None]}, kinds={"d": "date"})
@@ -624,7 +624,7 @@ USELESS = {
 @pytest.mark.parametrize("why", USELESS)
 def test_what_is_left_out_is_named_with_the_reason(why):
     G, said = told(*sides(USELESS[why]), min_rows=10)
-    assert f"from_table leaves out c ({why})" in said
+    assert f"Columns left out: c ({why})" in said
     assert G.plan[0].kind == LEFT_OUT
     assert G.plan[0].note == why
     assert G.column_names == ("rest",)
@@ -636,7 +636,7 @@ def test_a_number_is_an_id_by_its_name():
     for name in ("id", "ID", "customer_id", "PassengerId", "userid", "account number", "Order-No", "uuid"):
         pos, neg = sides(numbers)
         _, said = told({name: pos["c"], **pos}, {name: neg["c"], **neg})
-        assert f"leaves out {name} (an id by its name: nearly all values differ)." in said
+        assert f"Columns left out: {name} (an id by its name: nearly all values differ)." in said
     for name in ("paid", "humid", "valid", "number_of_rooms", "ideal"):
         pos, neg = sides(numbers)
         assert made({name: pos["c"], **pos}, {name: neg["c"], **neg}).plan[0].kind == "number"
@@ -678,9 +678,7 @@ def test_a_column_that_tells_the_sides_apart_alone_is_named():
     }
     for name, (a, b) in leaks.items():
         G, said = told(rest | {name: a}, rest | {name: b})
-        assert f"it keeps {name}, which separates the sides nearly alone" in said.replace(
-            "from_table keeps", "it keeps"
-        )
+        assert f"Columns that separate the sides nearly alone: {name}. Check that it is known before" in said
         assert G.plan[1].note.endswith(f"separates the sides nearly alone ({by[name]})")
         few = {key: values[:19] for key, values in (rest | {name: a}).items()}
         made(few, rest | {name: b})  # too few rows to say so
@@ -692,7 +690,8 @@ def test_one_warning_has_it_all():
     pos, neg = sides([f"TX{i:05}" for i in WORDS])
     _, said = told(pos | {"one": [1] * 50, "leak": [1.5] * 50}, neg | {"one": [1] * 50, "leak": [2.5] * 50})
     assert said.startswith(
-        "from_table leaves out c (an id: nearly all values differ), one (all values are equal); it keeps leak, which"
+        "Columns left out: c (an id: nearly all values differ), one (all values are equal). "
+        "Columns that separate the sides nearly alone: leak. Check that it is known before the outcome. "
     )
 
 
@@ -1124,3 +1123,13 @@ def test_a_model_with_a_second_indicator_of_missing_dates_loads_and_scores(tmp_p
     absent = np.array([value is None for value in when])
     before = pnorm.score({"when": when}, H, np.arange(1.0, len(H) + 1))
     np.testing.assert_allclose(pnorm.score({"when": when}, older.H, older.lam), before + 1000.0 * absent)
+
+
+def test_the_folds_of_one_call_share_a_warning():
+    rng = np.random.default_rng(0)
+    pos, neg = [{"c": [f"{side}{k}" for k in range(60)], "x": rng.normal(size=60)} for side in ("good", "bad")]
+    for _ in range(2):
+        with pytest.warns(TableWarning) as caught:
+            pnorm.cross_validate(pos, neg, from_table, [1, 2], t_max=3, folds=3)
+        assert len(caught) == 1
+        assert str(caught[0].message).startswith("Columns left out: c (an id")

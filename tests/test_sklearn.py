@@ -781,6 +781,10 @@ def test_missing_values_have_weak_rankers_of_their_own(data):
     for rankers in ("columns", "normalized"):
         with pytest.raises(ValueError, match="contains NaN"):
             PNormPush(rankers=rankers).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"y contains NaN. Use keep = pandas.notna\(y\), and fit\(X\[keep\], y\[keep\]\)"
+    ):
+        PNormPush().fit(X, np.where(y == 1, 1.0, np.nan))
     with pytest.raises(ValueError, match="infinity"):
         PNormPush().fit(np.where(np.isnan(X), np.inf, X), y)
 

@@ -68,7 +68,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"leaves out id \(an id") as told:
+    with pytest.warns(TableWarning, match=r"Columns left out: id \(an id") as told:
         model = PNormPush().fit(X, y)
     assert len(told) == 1
     assert told[0].filename == __file__

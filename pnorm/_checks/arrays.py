@@ -38,7 +38,7 @@ def shape_of(X: Any) -> tuple[int, ...]:
 
 
 def n_rows(X: Any, name: str) -> int:
-    """Return the number of rows of anything with a length, or of a dictionary of columns; refuse none."""
+    """Return the number of rows of a sequence, an array or a dictionary of columns; refuse zero rows."""
     if isinstance(X, np.ndarray) and X.size > 0 and X.ndim > 0:
         return len(X)
     if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
@@ -91,9 +91,17 @@ def as_array(X: Any, name: str) -> Array:
     try:
         return np.asarray(X)
     except (ValueError, TypeError):
-        raise ValueError(
-            f"{name} cannot be read as an array: its rows differ in length or hold unlike things"
-        ) from None
+        raise ValueError(f"{name} cannot be read as an array: {_unlike(X, name)}") from None
+
+
+def _unlike(X: Any, name: str) -> str:
+    """Return why rows make no array."""
+    try:
+        sizes = [len(row) for row in X]
+        row = next(row for row, size in enumerate(sizes) if size != sizes[0])
+    except (TypeError, StopIteration):
+        return "its rows differ in length or hold unlike things"
+    return f"its rows differ in length, {sizes[0]} in {name}[0] and {sizes[row]} in {name}[{row}]"
 
 
 def list_to_array(X: Any, name: str) -> Any:
@@ -216,7 +224,7 @@ def spans(low: Vector, high: Vector, span: Vector, names: Sequence[str]) -> None
 
 
 def signs(values: Any, names: Sequence[str], of_rankers: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return the sign that each coefficient must have, 1 or -1, or 0 for any: those of a user and of the rankers."""
+    """Return the required sign of each coefficient, 1 or -1, or 0 for any, from the user and the rankers."""
     if values is None:
         return of_rankers
     a = vector(values, "signs", of_rankers.size, "one sign per weak ranker")
@@ -246,7 +254,7 @@ def within(lam: Vector, low: Vector, high: Vector, names: Sequence[str]) -> Vect
 
 
 def folds(number: Any, name: str, size: int, most: int | None = None) -> NDArray[np.intp]:
-    """Return the number of the fold of each row; -1 for a row that is in none. There are `most` folds, or `size`."""
+    """Return the fold of each row, -1 for no fold. The number of folds is at most `most`, by default `size`."""
     a = vector(number, name, size, "the number of its fold for each row")
     wrong = (a != np.floor(a)) | (a < -1) | (a >= (size if most is None else most))
     if wrong.any():
@@ -258,7 +266,7 @@ def folds(number: Any, name: str, size: int, most: int | None = None) -> NDArray
 
 
 def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]:
-    """Return which rows are positive: those of label 1, and not those of label 0 or, in other files, -1."""
+    """Return which rows are positive: label 1 is positive; label 0, or -1 in some files, is negative."""
     a = vector(y, name, size, "one label per row")
     positive: NDArray[np.bool_] = a == 1.0
     other = a.min(initial=0.0)
@@ -281,7 +289,7 @@ def some_of(values: Any, name: str) -> list[Any]:
 
 
 def held_out(f: Array, name: str) -> None:
-    """Refuse scores of held-out rows that are no numbers."""
+    """Refuse scores of held-out rows that are not numbers."""
     if not np.isfinite(f).all():
         raise ValueError(
             f"{name} has a row whose score, held out, is more than a float can hold; scale its columns first"

@@ -57,9 +57,9 @@ class Cells:
     order: tuple[Any, ...] | None = None
     """The levels of an ordered category, from the lowest to the highest."""
     declared: bool = False
-    """Whether the type of the column says that it is a category."""
+    """Whether the type of the column is categorical."""
     type: str = ""
-    """Of `UNREAD` ones, what they are."""
+    """For `UNREAD`, a description of the values."""
     plain: Plain | None = None
     """The numbers of `VALUES` that are text and nothing else."""
 
@@ -96,7 +96,7 @@ class Cells:
         return bool(value) if self.kind == BOOLEAN else value
 
     def odd(self) -> int:
-        """Return the first row whose value is of no kind; where there is none, the first that has a value."""
+        """Return the first row whose value has an unknown kind; otherwise the first row that has a value."""
         known = self.known()
         if self.kind == UNREAD:
             none = [kind_of(value) == UNREAD for value in self.values]
@@ -131,7 +131,7 @@ def named_columns(X: Any) -> bool:
 
 
 def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[int]) -> list[Cells]:
-    """Return some columns of a table that has `width` of them; by their names if these are known."""
+    """Return some columns of a table with `width` columns, by name if the names are known."""
     X = from_records(X, name, expected or ())
     found, size = headings(X, name)
     if expected is None or found is None:
@@ -163,7 +163,7 @@ def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[i
 
 
 def unread(value: Any, name: str, row: int | None, column: int, names: Names, what: str, known: bool) -> ValueError:
-    """Return the error for a value that is not what its column is, as the weak rankers know it or are to know it."""
+    """Return the error for a value whose kind differs from the kind of its column."""
     if not known:
         hint = "correct the value, leave it empty if it is not known, or make the column another kind with kinds"
         return ValueError(f"{name} has {shown(value)} at {cell(row, column, names)}, which is to be {what}: {hint}")
@@ -174,7 +174,7 @@ def unread(value: Any, name: str, row: int | None, column: int, names: Names, wh
 
 
 def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
-    """Refuse two sides whose columns have not the same names, in whatever order."""
+    """Refuse two sides whose columns have different names; the order may differ."""
     places(pos, pos, "pos")
     places(neg, neg, "neg")
     for name, found, other, others in (("pos", pos, "neg", neg), ("neg", neg, "pos", pos)):
@@ -186,7 +186,7 @@ def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
 
 
 def same_batch_columns(known: Sequence[str], found: Sequence[str], name: str) -> None:
-    """Refuse a batch of rows whose columns are not those of the batches before it, in whatever order."""
+    """Refuse a batch whose columns differ from those of earlier batches; the order may differ."""
     for columns, others, told in (
         (found, known, "a batch of {} has the column {}, which the batches before it have not"),
         (known, found, "a batch of {} has not the column {}, which the batches before it have"),
@@ -197,7 +197,7 @@ def same_batch_columns(known: Sequence[str], found: Sequence[str], name: str) ->
 
 
 def kinds(given: Any, labels: Sequence[str], known: Collection[str], name: str) -> dict[int, Any]:
-    """Return what is asked of columns, by place: one of the known words, or a tuple of levels in their order.
+    """Return the requested kind of columns, by place: a known word, or a tuple of levels in order.
 
     The columns are those of `name`.
     """
@@ -390,7 +390,7 @@ def _of_values(values: Any) -> Cells:
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value is by its type."""
+    """Return the kind of a value by its type."""
     if isinstance(value, str):
         return VALUES
     if isinstance(value, (datetime.date, np.datetime64)):

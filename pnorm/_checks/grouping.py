@@ -93,7 +93,8 @@ def _codes(values: Values, name: str, known: Known) -> NDArray[np.intp]:
 def _refuse_missing(values: Iterable[Any], rows: Iterable[Any], name: str) -> None:
     for row, value in zip(rows, values, strict=True):
         if is_missing(value):
-            raise ValueError(f"{name} has {value} at row {row}; every row needs a label")
+            mend = ". Use keep = pandas.notna(y), and pass X[keep] and y[keep]" if name == "y" else ""
+            raise ValueError(f"{name} has {value} at row {row}; every row needs a label{mend}")
 
 
 def distinct(values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -235,7 +235,7 @@ def selection(value: Any) -> str:
 
 
 def push(value: Any) -> str:
-    """Return the end of the list that is to be right."""
+    """Return the end of the list that is to be most accurate."""
     return choice(value, "push", PUSHES)
 
 
@@ -254,14 +254,14 @@ def two(x: Any, message: str) -> tuple[Any, Any]:
 
 
 def instance(value: Any, name: str, kind: type[_T], maker: str) -> _T | None:
-    """Return something that only one function makes, or None."""
+    """Return an object that only one function makes, or None."""
     if value is not None and not isinstance(value, kind):
         raise TypeError(f"{name} must be what {maker} returns; got {type(value).__name__}")
     return value
 
 
 def texts(given: Any, name: str) -> list[str]:
-    """Return texts, of which there may be one alone."""
+    """Return a list of texts, given several or one."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Sequence) or not all([isinstance(text, str) for text in given]):

@@ -47,7 +47,7 @@ table {{ display: block; overflow-x: auto; margin: 1em 0; }}
 
 
 def value_text(value: Any) -> str | None:
-    """Return a value of a table as people write it; None for a missing one."""
+    """Return a value of a table as text; None for a missing value."""
     if _checks.is_missing(value):
         return None
     value = _checks.python(value)
@@ -109,7 +109,7 @@ def as_html(
 
 
 def page(title: str, body: str) -> str:
-    """Return a page of HTML that needs nothing else, with `body` as it is."""
+    """Return a self-contained page of HTML that contains `body` unchanged."""
     return _PAGE.format(title=escaped(title), body=body)
 
 

@@ -47,7 +47,7 @@ class Coded(Sequence[Any]):
 
     @classmethod
     def of(cls, values: Any) -> Coded:
-        """Number values that a dictionary tells apart."""
+        """Number the distinct values; two values are equal if they are one key of a dictionary."""
         number: dict[Any, int] = defaultdict(itertools.count().__next__)
         codes = np.fromiter(map(number.__getitem__, values), np.intp, len(values))
         return cls(list(number), codes)
@@ -134,7 +134,7 @@ def no_real(value: Any, name: str, row: Any, column: Any, names: Names, missing:
 
 
 def advice(date: bool, missing: bool | None) -> str:
-    """Return advice for a message on a column of dates or of other things that are no numbers.
+    """Return advice for a message on a column of dates or of other values that are not numbers.
 
     Where no value may be missing (`missing` is None), the only advice for the others is to encode the column.
     """
@@ -144,7 +144,7 @@ def advice(date: bool, missing: bool | None) -> str:
             "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D'), and days in place of durations"
         )
     if missing is None:
-        return "encode the column as numbers"
+        return "encode the column as numbers (pnorm.rankers.from_table makes weak rankers of text)"
     return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 
@@ -806,7 +806,7 @@ def two_sides(pos: Any, neg: Any, missing: bool | None = None) -> tuple[Any, Any
 
 
 def same_form(pos: Any, neg: Any) -> None:
-    """Refuse two sides of which one is sparse and the other is not."""
+    """Refuse two sides if only one is sparse."""
     if is_sparse(pos) != is_sparse(neg):
         raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
 

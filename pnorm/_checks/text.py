@@ -31,7 +31,7 @@ def first(values: Sequence[object], most: int, show: Callable[[Any], str] = show
 
 
 def nearest(name: str, names: Sequence[str]) -> list[str]:
-    """Return the name that is most like another one, if one is: in a list, which is empty otherwise."""
+    """Return a list with the name that is most similar to another one; an empty list if none is similar."""
     same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     return same[:1] if same or len(name) > 100 else difflib.get_close_matches(name, names, 1)
 

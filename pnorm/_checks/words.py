@@ -26,7 +26,7 @@ _SPELLED = sorted(
 """The same in all spellings."""
 
 _FIRST = 20
-"""Values by which it is seen that a column holds something else than numbers."""
+"""Number of values that are examined to find that a column does not hold numbers."""
 
 _CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILINE)
 
@@ -34,10 +34,10 @@ _CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILIN
 _COMMA = r"^[+-]?[0-9]+(,[0-9]*)?$"
 
 _DECIMAL = r"[0-9]{4},|,[0-9]{0,2}$|,[0-9]{4}"
-"""A comma that is none between thousands."""
+"""A comma that is not a separator of thousands."""
 
 _LONGEST = 64
-"""Characters of a number with a decimal comma, at most."""
+"""Largest number of characters of a number with a decimal comma."""
 
 
 def numeral(text: str) -> float:
@@ -66,7 +66,7 @@ class Plain:
     """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
 
     def take(self, places: NDArray[np.intp]) -> Plain:
-        """Return some of the numbers, and what is known of how all are written."""
+        """Return some of the numbers, with the facts on the format of all."""
         return replace(self, numbers=self.numbers[places])
 
 
@@ -76,7 +76,7 @@ def plain_numbers(column: Any) -> Plain | None:
 
 
 def _may_be_plain(values: list[Any]) -> bool:
-    """Return whether some values are numbers or missing; a look at them spares one at all."""
+    """Return whether some values are numbers or missing, which is checked before all values are read."""
     return all(value is None or value != value or reads_as_missing(value) or _is_number(value) for value in values)
 
 
@@ -155,7 +155,7 @@ def _of_arrow(column: Any) -> Plain | None:
 
 
 def _cast(words: Any) -> Vector | None:
-    """Return the numbers of words, NaN for null; None if one is no finite number."""
+    """Return the numbers of words, NaN for null; None if a word is not a finite number."""
     try:
         found = words.cast("float64")
     except ValueError:

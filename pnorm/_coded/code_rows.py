@@ -299,7 +299,7 @@ def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
 
 
 def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown: list[Seen]) -> list[Seen]:
-    """Add the rows of a batch; return what values were no levels so far."""
+    """Add the rows of a batch; return the values so far that are not levels."""
     if not rows.n_rows:
         return unknown
     with _checks.located(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on"):

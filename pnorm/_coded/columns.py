@@ -21,7 +21,7 @@ class Labelled:
     """Rows of a batch, without rows of weight zero."""
 
     table: Any
-    """The columns that are learned from."""
+    """The columns that weak rankers read."""
     n_rows: int
     sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     """The places of the positives, and of the negatives, that count."""
@@ -47,7 +47,7 @@ class Asked:
     weight: Any
     group: Any
     used: list[str] | None
-    """The columns that are learned from; None for all of a matrix."""
+    """The columns that weak rankers read; None for all columns of a matrix."""
     is_read_twice: bool = False
     found: str = ""
     """The positive label, in all its spellings, once the rows are read."""
@@ -65,7 +65,7 @@ class Asked:
         ignore: Any,
         is_read_twice: bool = False,
     ) -> Asked:
-        """Check which columns there are."""
+        """Check that the columns exist."""
         label, weight, group = [
             _one_per_row(given, argument)
             for given, argument in ((label, "label"), (weight, "weight"), (group, "group"))

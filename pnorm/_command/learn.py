@@ -29,6 +29,7 @@ from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
 from pnorm._tables import Source
+from pnorm.rankers._from_table import is_of_columns
 
 _FEW = 50
 """Held-out positives, or negatives, below which a note on wide intervals is printed."""
@@ -285,8 +286,8 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
     printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
     printing.section(*printing.left_out_lines(learned.H))
-    planned = hasattr(learned.H, "plan")  # then the sections above contain what from_table warns of
-    others = [text for text in found.warnings if not (planned and text.startswith("from_table "))]
+    planned = hasattr(learned.H, "plan")  # then the sections above contain what a TableWarning says
+    others = [text for text in found.warnings if not (planned and is_of_columns(text))]
     printing.warn([*printing.leak_warnings(learned.H), *others])
     title, where = _where(job, found)
     printing.section(title, [*where, *printing.quality_lines(found.quality)])

@@ -167,7 +167,7 @@ def _split(
     areas: list[list[float]] = [[], []]
     traces = []
     for p in POWERS:
-        lam, trace = pnorm.train(pos, neg, H, p, rounds, selection=selection, n_threads=1)
+        lam, trace = pnorm.train(pos, neg, H, p, rounds, selection=selection, n_threads=1)  # type: ignore[arg-type]
         f = pnorm.score(X, H, lam)
         for part, curve, area in zip(parts, curves, areas, strict=True):
             scores = f[part][y[part] == 1], f[part][y[part] == 0]

@@ -21,6 +21,7 @@ from pnorm._report.markup import count, data, decimals, estimate, paragraph, per
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._trace import Trace
 from pnorm._version import version
+from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import AS_ASKED, ColumnPlan
 
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
@@ -566,7 +567,7 @@ def _warned(of: Findings) -> list[str]:
         verb = "is" if few == 1 else "are"
         said.append(f"Only {few} {kind} {verb} {side}, so the numbers on this page are uncertain. See the intervals.")
     of_plan = bool(len(of.plan))
-    said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
+    said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and is_of_columns(str(note)))]
     return said + _of_drift(of, True)
 
 

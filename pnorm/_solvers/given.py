@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +33,11 @@ class Given:
     places: tuple[Index, Index] | None = None
     """The rows of X on either side, if they came with labels."""
 
+    @property
+    def weights_called(self) -> tuple[str, str]:
+        """The names of the arguments with the case weights of the positives and of the negatives."""
+        return ("pos_weight", "neg_weight") if self.places is None else ("weight", "weight")
+
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
         """Let messages name the rows that the user passed.
@@ -50,10 +54,7 @@ class Given:
             for H in kinds:
                 if not callable(H):
                     _read(self.X, H)
-            told = re.sub(r"\b(?:pos|neg)_(weight|group)\b", r"\1", str(error))
-            if told == str(error):
-                raise
-            raise type(error)(told) from None
+            raise
 
     def folds(self, folds: Any) -> Any:
         """Return the folds of either side, given a number, those of either side, or those of all rows of X."""

@@ -33,9 +33,10 @@ class Labels:
     others are read.
     """
 
-    def __init__(self, name: str, positive: Any = None, say: str = SAY) -> None:
+    def __init__(self, name: str, positive: Any = None, say: str = SAY, column: str | None = None) -> None:
+        """Messages call the labels `column`; by default it is the column `name`."""
         several = positive if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
-        self.name, self._say = name, say
+        self.name, self._say, self._column = name, say, column
         self._positive = None if positive is None else frozenset(map(str, several))
         self.counts: Counter[str] = Counter()
         """How many rows have each label so far, in all spellings."""
@@ -57,7 +58,7 @@ class Labels:
         if self._positive is None:
             plain = [is_plain(text) for text in {word(label) for label in self.counts}]
             if None in plain or len(set(plain)) < len(plain):
-                raise _say_which(self.counts, self.name, self._say)
+                raise _say_which(self.counts, self._column or _column(self.name), self._say)
 
     def positive(self) -> set[str]:
         """Return the positive ones of the labels so far."""
@@ -68,44 +69,49 @@ class Labels:
 
     def check(self) -> set[str]:
         """Return the positive labels when all rows are counted; refuse rows of one kind."""
-        return positive_labels(self.counts, self.name, self._positive, say=self._say)
+        return positive_labels(self.counts, self.name, self._positive, say=self._say, column=self._column)
 
 
 def positive_labels(
-    counts: Counter[str], name: str, positive: Collection[str] | None = None, where: str = "", say: str = SAY
+    counts: Counter[str],
+    name: str,
+    positive: Collection[str] | None = None,
+    where: str = "",
+    say: str = SAY,
+    column: str | None = None,
 ) -> set[str]:
     """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
 
-    `where` is said after the column, such as " of test.csv".
+    `column` is how messages call it, and `where` follows that, such as " of test.csv".
     """
-    column, few = _checks.shown(name), _few(counts)
+    column, few = column or _column(name), _few(counts)
     if not counts:
-        raise TableError(f"column {column}{where} has no rows; positive and negative rows are needed")
+        raise TableError(f"{column}{where} has no rows; positive and negative rows are needed")
     if len({word(label) for label in counts}) < 2:
-        raise TableError(f"column {column}{where} has only one label, {few}; positive and negative rows are needed")
+        raise TableError(f"{column}{where} has only one label, {few}; positive and negative rows are needed")
     if positive is None:
         plain = plainly_positive(list(counts))
         if not plain:
-            raise _say_which(counts, name, say)
+            raise _say_which(counts, column, say)
         return plain
     words = {word(label) for label in positive}
     found = {label for label in counts if word(label) in words}
     if not found:
         got = _checks.shown(sorted(positive)[0])
-        raise TableError(f"no row{where} has the label {got} in column {column}; its labels are {few}")
+        raise TableError(f"no row{where} has the label {got} in {column}; its labels are {few}")
     if len(found) == len(counts):
-        raise TableError(
-            f"column {column}{where} has positive labels only, {few}; positive and negative rows are needed"
-        )
+        raise TableError(f"{column}{where} has positive labels only, {few}; positive and negative rows are needed")
     return found
 
 
-def _say_which(counts: Counter[str], name: str, say: str) -> TableError:
+def _column(name: str) -> str:
+    return f"column {_checks.shown(name)}"
+
+
+def _say_which(counts: Counter[str], column: str, say: str) -> TableError:
     n = len({word(label) for label in counts})
     many = f". {n:,} labels are many: check that this is the right column" if n > _MANY else ""
-    return TableError(
-        f"column {_checks.shown(name)} has the labels {_few(counts)}; name the positive label with {say}{many}"
-    )
+    return TableError(f"{column} has the labels {_few(counts)}; name the positive label with {say}{many}")
 
 
 def _few(counts: Counter[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import numbers
 import pickle
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -232,9 +231,28 @@ def code_rows(
     >>> lam, trace = pnorm.dask.train(rows, p=4, t_max=20)
     >>> lam, trace = pnorm.dask.minimize(rows, p=4, l2=0.1)
     """
-    check_options(H, of_table)
     of_sides = {"pos_weight": pos_weight, "neg_weight": neg_weight, "pos_group": pos_group, "neg_group": neg_group}
     of_rows = {"weight": weight, "group": group, "fold": fold}
+    return _coded(
+        pos, label, H, of_table, neg=neg, pos_label=pos_label, of_rows=of_rows, ignore=ignore, of_sides=of_sides
+    )
+
+
+def _coded(
+    pos: Any,
+    label: Any,
+    H: Any,
+    of_table: dict[str, Any],
+    *,
+    neg: Any,
+    pos_label: Any,
+    of_rows: dict[str, Any],
+    ignore: Any,
+    of_sides: dict[str, Any],
+    called: str = "label",
+) -> CodedRows:
+    """Return the result of `code_rows`, with messages that name the labels as they were `called`."""
+    check_options(H, of_table)
     if label is None:
         given = of_rows | {"pos_label": pos_label, "ignore": ignore or None}
         _refuse(
@@ -247,15 +265,16 @@ def code_rows(
             )
         return _of_sides(pos, neg, H, of_table, of_sides)
     if neg is not None:
-        raise ValueError("label and neg are both given. With labels, pass all rows as the first argument, without neg")
+        raise ValueError(
+            f"{called} and neg are both given. With labels, pass all rows as the first argument, without neg"
+        )
     if getattr(label, "ndim", 1) != 1:
         raise ValueError(
-            f"label must be a vector, one label per row; got {label.ndim} dimensions. Pass negative rows as neg"
+            f"{called} must be a vector, one label per row; got {label.ndim} dimensions. Pass negative rows as neg"
         )
     _refuse(of_sides, "is for rows of two sides. With labels, pass weight and group of all rows")
-    return _of_label(
-        pos, H, of_table, label, pos_label, of_rows, (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    )
+    ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    return _of_label(pos, H, of_table, label, pos_label, of_rows, ignored, called)
 
 
 def _refuse(given: Mapping[str, Any], why: str) -> None:
@@ -271,25 +290,25 @@ def coded_or_read(pos: Any, neg: Any, H: Any, *, y: Any, label: Any, **given: An
         raise ValueError("y and label are both given, and are two names of one argument; leave label out")
     called, label = ("label", label) if y is None else ("y", y)
     if not isinstance(pos, CodedRows):
-        with _labels_called(called):
-            return code_rows(pos, label, H, neg=neg, **given)
+        of_rows = {what: given.pop(what, None) for what in ("weight", "group", "fold")}
+        pos_label = given.pop("pos_label")
+        return _coded(
+            pos,
+            label,
+            H,
+            {},
+            neg=neg,
+            pos_label=pos_label,
+            of_rows=of_rows,
+            ignore=given.pop("ignore", ()),
+            of_sides=given,
+            called=called,
+        )
     if isinstance(neg, numbers.Real):
         raise TypeError(f"coded rows contain both sides. Pass p by name: p={neg}")
     given = {"neg": neg, "H": H, called: label} | given
     _refuse(given, "is given together with coded rows, which have it: pass it to code_rows")
     return pos
-
-
-@contextlib.contextmanager
-def _labels_called(name: str) -> Iterator[None]:
-    """Let messages on the labels call these as the user did, where that is not `label`."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        told = re.sub(r"^label\b|\bcolumn 'label'", name, str(error))
-        if name == "label" or told == str(error):
-            raise
-        raise type(error)(told) from error
 
 
 def _of_label(
@@ -300,15 +319,18 @@ def _of_label(
     pos_label: Any,
     of_rows: dict[str, Any],
     ignore: tuple[str, ...],
+    called: str,
 ) -> CodedRows:
-    """Code rows of both sides that lie together."""
+    """Code rows of both sides that lie together; `called` is the name of the argument `label` in messages."""
     sample = sample_of(X, "pos")
     given = {"label": label} | {role: value for role, value in of_rows.items() if value is not None}
     names = {role: value for role, value in given.items() if isinstance(value, str)}
-    named = [*names.items(), *[("ignore", name) for name in ignore]]
+    as_called = [(called if role == "label" else role, name) for role, name in names.items()]
+    named = [*as_called, *[("ignore", name) for name in ignore]]
     _check_columns(named, list(sample.columns) if hasattr(sample, "columns") else None)
-    roles = Roles(pos_label=pos_label, ignore=ignore, **names)
-    parts, beside = matched(X, {role: value for role, value in given.items() if role not in names})
+    roles = Roles(pos_label=pos_label, ignore=ignore, labels_called=called, **names)
+    vectors = {role: value for role, value in given.items() if role not in names}
+    parts, beside = matched(X, vectors, labels_called=called)
     lengths, what = declared(X, len(parts)), whole(roles)
     checksums: Sequence[int] | None = None
     if isinstance(H, str):
@@ -323,7 +345,7 @@ def _of_label(
     again = checksums is not None
     tasks = [code(part, what, recipe, k, lengths[k], again, **beside[k]) for k, part in enumerate(parts)]
     every = slice(None)
-    return _assembled(rankers, tasks, (every, every), checksums, Labels(names.get("label", "label"), pos_label))
+    return _assembled(rankers, tasks, (every, every), checksums, roles.labels())
 
 
 def _starts(lengths: Sequence[float]) -> list[int]:

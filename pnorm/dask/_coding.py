@@ -41,6 +41,15 @@ class Roles:
     group: Any = None
     fold: Any = None
     ignore: tuple[Any, ...] = ()
+    labels_called: str = "label"
+    """The name of the argument for the labels, as the user passed it."""
+
+    def labels(self) -> Labels:
+        """Return the labels, of which no row is counted yet."""
+        if self.label is not None:
+            return Labels(str(self.label), self.pos_label)
+        called = self.labels_called
+        return Labels(called, self.pos_label, column=None if called == "label" else called)
 
     @cached_property
     def columns(self) -> list[Any]:
@@ -119,8 +128,8 @@ def read(
     of_rows: dict[str, Any] = {}
     for role in ("label", "weight", "group", "fold"):
         name = getattr(roles, role)
-        of_rows[role] = vectors.get(role) if name is None else _column(X, name, role)
-    labels = Labels("label" if roles.label is None else str(roles.label), roles.pos_label)
+        of_rows[role] = vectors.get(role) if name is None else _column(X, name, role, roles.labels_called)
+    labels = roles.labels()
     positive = labels.of(of_rows["label"], "row {}".format)
     of_rows["weight"] = _checks.weights(of_rows["weight"], "weight", n, some=False)
     if of_rows["group"] is not None:
@@ -175,9 +184,10 @@ def merged_summaries(summaries: Sequence[Summary]) -> Summary:
     return Summary(reduce(TableSummary.merge, tables), sum([of_part.checksums for of_part in summaries], ()))
 
 
-def _column(X: Any, name: Any, role: str) -> Any:
+def _column(X: Any, name: Any, role: str, labels_called: str) -> Any:
     if name not in list(X.columns):
-        raise ValueError(f"{role} is {_checks.shown(name)}, which is not a column of this partition")
+        called = labels_called if role == "label" else role
+        raise ValueError(f"{called} is {_checks.shown(name)}, which is not a column of this partition")
     return X[name]
 
 

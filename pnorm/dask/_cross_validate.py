@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -49,23 +49,23 @@ def cross_validate(
     group: Any = None,
     l1: Any = 0.0,
     l2: Any = None,
-    penalty: str = "coefficients",
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
     folds: Any = None,
     metric: str | Callable[..., float] = "partial_auc",
     second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,
     seed: Any = 0,
-    push: str = "top",
-    selection: str = "absolute",
-    loss: str | Loss = "exponential",
+    push: Literal["top", "bottom"] = "top",
+    selection: Literal["absolute", "signed", "largest"] = "absolute",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     signs: Any = None,
     tol: float | None = None,
     progress: bool | Callable[[int, int], object] = False,

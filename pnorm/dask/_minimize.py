@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -33,21 +33,21 @@ def minimize(
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
-    penalty: str = "coefficients",
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
-    push: str = "top",
-    loss: str | Loss = "exponential",
+    push: Literal["top", "bottom"] = "top",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     init: Any = None,
-    method: str | None = None,
+    method: Literal["newton", "lbfgs"] | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
 ) -> tuple[Vector, Trace]:
     r"""Compute the exact minimiser for rows in partitions, with a certificate: `pnorm.minimize`, to rounding.

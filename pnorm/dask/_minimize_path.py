@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pnorm import _checks
 from pnorm._minimize_path import MinimizerPath, asked_of
@@ -28,20 +28,20 @@ def minimize_path(
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
     signs: Any = None,
-    penalty: str = "coefficients",
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
-    push: str = "top",
-    loss: str | Loss = "exponential",
+    push: Literal["top", "bottom"] = "top",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
-    method: str | None = None,
+    group_weight: Literal["pairs", "equal"] = "pairs",
+    method: Literal["newton", "lbfgs"] | None = None,
 ) -> MinimizerPath:
     r"""Minimise for many penalties, or for many p, for rows in partitions: `pnorm.minimize_path`, to rounding.
 

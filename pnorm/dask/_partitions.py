@@ -36,11 +36,14 @@ def declared(X: Any, n: int) -> list[float]:
     return [np.nan] * n if hasattr(X, "columns") else [*map(float, X.chunks[0])]
 
 
-def matched(X: Any, vectors: Mapping[str, Any], prefix: str = "") -> tuple[list[Any], list[dict[str, Any]]]:
+def matched(
+    X: Any, vectors: Mapping[str, Any], prefix: str = "", labels_called: str = "label"
+) -> tuple[list[Any], list[dict[str, Any]]]:
     """The partitions of rows, and for each its part of vectors with an entry for every row.
 
-    In messages the names of the vectors begin with the prefix.
+    In messages the names of the vectors begin with the prefix, and "label" has the name that the user passed it by.
     """
+    called = {what: labels_called if what == "label" else f"{prefix}{what}" for what in vectors}
     dasks = {what: _rechunked(vector, X) for what, vector in vectors.items() if dask.is_dask_collection(vector)}
     rows, parts = _partitions(X), {what: _partitions(vector) for what, vector in dasks.items()}
     if any(len(own) != len(rows) for own in parts.values()):
@@ -52,13 +55,13 @@ def matched(X: Any, vectors: Mapping[str, Any], prefix: str = "") -> tuple[list[
             continue
         if what != "group":
             raise ValueError(
-                f"{prefix}{what} has {len(own)} partitions, and the rows have {len(rows)}. Use the same partitions"
+                f"{called[what]} has {len(own)} partitions, and the rows have {len(rows)}. Use the same partitions"
             )
         here[what] = parts.pop(what) and dasks[what].compute()
     if here:
         ends = [0, *np.cumsum(_lengths(X, rows)).tolist()]
         for what, vector in here.items():
-            checked = _checked(vector, what, prefix, ends[-1])
+            checked = _checked(vector, what, called[what], ends[-1])
             parts[what] = [whole(_some(checked, slice(*span))) for span in pairwise(ends)]
     return rows, [{what: own[k] for what, own in parts.items()} for k in range(len(rows))]
 
@@ -71,12 +74,12 @@ def _rechunked(vector: Any, X: Any) -> Any:
     return vector.rechunk((rows,)) if len(own) != len(rows) and sum(own) == sum(rows) else vector
 
 
-def _checked(vector: Any, what: str, prefix: str, size: int) -> Any:
+def _checked(vector: Any, what: str, called: str, size: int) -> Any:
     """Check a vector in memory that has an entry for every row."""
     if what in ("label", "group"):
-        codes, labels = _checks.labels(vector, f"{prefix}{what}", size)
+        codes, labels = _checks.labels(vector, called, size)
         return _checks.Coded(labels, codes)
-    return (_checks.weights if what == "weight" else _checks.folds)(vector, f"{prefix}{what}", size)
+    return (_checks.weights if what == "weight" else _checks.folds)(vector, called, size)
 
 
 def _some(values: Any, rows: slice) -> Any:

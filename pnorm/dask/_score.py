@@ -15,7 +15,7 @@ from pnorm.rankers import Rankers, as_rankers
 
 
 def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
-    r"""Score rows in partitions: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+    """Score rows in partitions: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -30,16 +30,16 @@ def train(
     pos_label: Any = None,
     weight: Any = None,
     group: Any = None,
-    selection: str = "absolute",
-    push: str = "top",
-    loss: str | Loss = "exponential",
+    selection: Literal["absolute", "signed", "largest"] = "absolute",
+    push: Literal["top", "bottom"] = "top",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     signs: Any = None,
     init: Any = None,
     tol: float = 1e-10,

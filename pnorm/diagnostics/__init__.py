@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
 from pnorm._checks import Array, Vector
@@ -38,6 +38,7 @@ from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projec
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
+from pnorm.rankers import Rankers
 
 __all__ = [
     "Certificate",
@@ -208,13 +209,15 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(self, f_pos: Any, f_neg: Any) -> float:
-        r"""Return the relative distance of the q' of given scores from the limit.
+    def distance(self, f_pos: ArrayLike, f_neg: ArrayLike) -> float:
+        """Return the relative distance of the q' of given scores from the limit.
 
-        .. math:: \frac{\sum_{ik} c_i \tilde c_k \, |q'_{ik} - q'^*_{ik}|}{\sum_{ik} c_i \tilde c_k \, q'^*_{ik}}
+        The distance is::
 
-        with :math:`q'_{ik} = e^{-(f_i - \tilde f_k)}` and case weights c, over the pairs of all groups. In training the
-        distance goes to zero, even if coefficients go to infinity: the :math:`q'_{ik}` of pairs off the support vanish.
+            Σ_ik c_i c̃_k |q'_ik - q'*_ik| / Σ_ik c_i c̃_k q'*_ik
+
+        with ``q'_ik = exp(-(f_i - f̃_k))`` and case weights c, over the pairs of all groups. In training the distance
+        goes to zero, even if coefficients go to infinity: the ``q'_ik`` of pairs off the support vanish.
 
         Parameters
         ----------
@@ -316,35 +319,34 @@ class Convergence:
 def certificate(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
-    lam: Any,
+    lam: ArrayLike,
     *,
     l1: float = 0.0,
     l2: float = 0.0,
-    signs: Any = None,
-    penalty: str = "coefficients",
-    push: str = "top",
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
+    push: Literal["top", "bottom"] = "top",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    pos_grade: Any = None,
-    neg_grade: Any = None,
-    group_weight: str = "pairs",
+    pos_grade: ArrayLike | None = None,
+    neg_grade: ArrayLike | None = None,
+    group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Certificate:
-    r"""Bound how far the objective at given coefficients is above its infimum.
+    """Bound how far the objective at given coefficients is above its infimum.
 
     The bound is weak duality. Take weights u on the positives and w on the negatives. Each sums to one, and their
-    moments match: :math:`\sum_i u_i h(x_i) = \sum_k w_k h(\tilde x_k)`. Then
+    moments match: ``Σ_i u_i h(x_i) = Σ_k w_k h(x̃_k)``. Then::
 
-    .. math:: \log F_p(\lambda) \ge -p \sum_i u_i \ln\frac{u_i}{c_i} - \sum_k w_k \ln\frac{w_k}{\tilde c_k}
-              \qquad \text{for every } \lambda .
+        log F_p(λ) ≥ -p Σ_i u_i ln(u_i / c_i) - Σ_k w_k ln(w_k / c̃_k)    for every λ
 
     One Newton step turns the weights at `lam` into such u and w. The gap is the difference of the two sides at `lam`.
     It equals a sum of relative entropies between the weights before and after the step, so a small gap keeps its
-    digits. With penalties the objective is :math:`\log F_p + l1\, |\lambda|_1 + \frac{l2}{2} |\lambda|^2`. With signs
-    the infimum is taken over the coefficients that have them. See the page "Optimality certificates".
+    digits. With penalties the objective is ``log F_p + l1 |λ|_1 + l2/2 |λ|^2``. With signs the infimum is taken over
+    the coefficients that have them. See the page "Optimality certificates".
 
     Parameters
     ----------
@@ -495,29 +497,27 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 def separability(
     pos: Any,
     neg: Any,
-    H: Any = None,
+    H: Rankers | Sequence[Callable[..., Any]] | None = None,
     *,
-    signs: Any = None,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Separability:
-    r"""Determine whether the objective has a minimiser: whether the convex hulls overlap, touch, or are disjoint.
+    """Determine whether the objective has a minimiser: whether the convex hulls overlap, touch, or are disjoint.
 
     The hulls are those of the outputs of the weak rankers on the positives and on the negatives. The support consists
     of the rows that carry weight in some u, w of equal mass and matching moments. It is the same for every p. A linear
-    program finds it,
+    program finds it::
 
-    .. math:: \max \sum t \quad\text{with}\quad H^\top u = \tilde H^\top w,\; 1^\top u = 1^\top w,\;
-              u \ge t,\; w \ge t,\; 0 \le t \le 1,
+        maximise Σ t  with  Hᵀu = H̃ᵀw,  Σ_i u_i = Σ_k w_k,  u ≥ t,  w ≥ t,  0 ≤ t ≤ 1
 
     and its dual gives the direction in which the scores of all other rows go to infinity. The direction is rounded to
     small whole numbers if it is close to such, and confirmed by an exact comparison of scores.
 
     With signs, only coefficients that have these signs are considered. For a coefficient that must not be below zero
-    the moments need only satisfy :math:`(H^\top u - \tilde H^\top w)_j \le 0`; for one that must not be above zero, the
-    reverse.
+    the moments need only satisfy ``(Hᵀu - H̃ᵀw)_j ≤ 0``; for one that must not be above zero, the reverse.
 
     Parameters
     ----------
@@ -578,19 +578,22 @@ def separability(
 def q_limit(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Limit:
-    r"""Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
+    """Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
 
-    .. math:: q'^*  = \operatorname{argmin} \sum_k \Bigl(\sum_i q'_{ik}\Bigr)^p \quad\text{over the closure of}\quad
-              \bigl\{ q' : q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}, \; f = \sum_j \lambda_j h_j \bigr\} .
+    It is::
+
+        q'* = argmin Σ_k (Σ_i q'_ik)^p
+
+        over the closure of {q' : q'_ik = exp(-(f(x_i) - f(x̃_k))), f = Σ_j λ_j h_j}
 
     The limit is unique even if the coefficients are not. It exists even if coefficients go to infinity. If weak
     rankers have signs (`Rankers.signs`, from ``monotone``), only coefficients with these signs are considered.
@@ -666,15 +669,15 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 def q_prime(
     pos: Any,
     neg: Any,
-    H: Any,
-    lam: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
+    lam: ArrayLike,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Array:
-    r"""Return :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}` for every pair.
+    """Return ``q'_ik = exp(-(f(x_i) - f(x̃_k)))`` for every pair.
 
     Parameters
     ----------
@@ -765,20 +768,22 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 def same_limit(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     lam1: Any,
     lam2: Any,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> float:
-    r"""Return the largest change of a score difference between two coefficient vectors.
+    """Return the largest change of a score difference between two coefficient vectors.
 
-    .. math:: \max_{ik} \, \lvert \log q'_{ik}(\lambda_1) - \log q'_{ik}(\lambda_2) \rvert
+    It is::
 
-    It is zero if and only if both vectors give the same :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
+        max_ik |log q'_ik(λ_1) - log q'_ik(λ_2)|
+
+    It is zero if and only if both vectors give the same ``q'_ik = exp(-(f(x_i) - f(x̃_k)))``.
 
     Parameters
     ----------
@@ -820,13 +825,14 @@ def same_limit(
 def convergence(
     trace: Trace, limit: Limit | Certificate | Trace | float, accuracies: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-6)
 ) -> Convergence:
-    r"""Return the distance of a training run from the infimum after each round.
+    """Return the distance of a training run from the infimum after each round.
 
-    The gap after round t is :math:`\log F_p(\lambda_t) - \log F^*`, with :math:`F^*` for the infimum of :math:`F_p`.
-    With :math:`B_\varphi` for `bregman_distance`,
+    The gap after round t is ``log F_p(λ_t) - log F*``, with ``F*`` for the infimum of F_p. With B for
+    `bregman_distance`::
 
-    .. math:: B_\varphi(q^*, q_t) = \frac{F_p(\lambda_t) - F^*}{p}, \qquad
-              \frac{B_\varphi(q^*, q_t)}{B_\varphi(0, q^*)} = e^{\log F_p(\lambda_t) - \log F^*} - 1,
+        B(q*, q_t) = (F_p(λ_t) - F*) / p
+
+        B(q*, q_t) / B(0, q*) = exp(log F_p(λ_t) - log F*) - 1
 
     The Bregman distance over all pairs therefore follows from the trace alone, even if coefficients go to infinity.
 
@@ -906,19 +912,19 @@ def _infimum(limit: Any) -> float:
 def report(
     pos: Any,
     neg: Any,
-    H: Any,
+    H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
-    lam: Any,
+    lam: ArrayLike,
     *,
     l1: float = 0.0,
     l2: float = 0.0,
-    signs: Any = None,
-    penalty: str = "coefficients",
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    signs: ArrayLike | None = None,
+    penalty: Literal["coefficients", "shapes"] = "coefficients",
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
-    group_weight: str = "pairs",
+    group_weight: Literal["pairs", "equal"] = "pairs",
     progress: bool = False,
 ) -> str:
     """Return a text that states whether coefficients are the minimiser, and what to do if not.

@@ -15,10 +15,11 @@ from pnorm._checks import Array
 
 
 def phi(q: Any, p: float) -> float:
-    r"""Compute phi, the convex function whose Bregman distance training shortens.
+    """Compute phi, the convex function whose Bregman distance training shortens.
 
-    .. math:: \varphi(q) = \sum_{ik} q_{ik} \ln \frac{q_{ik}}{p^{1/p}
-              \bigl(\sum_{i'} q_{i'k}\bigr)^{(p-1)/p}}, \qquad 0 \ln 0 = 0.
+    It is::
+
+        φ(q) = Σ_ik q_ik ln(q_ik / (p^(1/p) (Σ_j q_jk)^((p - 1)/p))),    0 ln 0 = 0
 
     At p = 1, phi is the negative entropy.
 
@@ -58,15 +59,16 @@ def phi(q: Any, p: float) -> float:
 
 
 def bregman_distance(a: Any, b: Any, p: float) -> float:
-    r"""Compute the Bregman distance of `phi` from b to a.
+    """Compute the Bregman distance of `phi` from b to a.
 
-    .. math:: B_\varphi(a, b) = \varphi(a) - \varphi(b) - \langle \nabla\varphi(b), a - b \rangle
-              = \sum_k \Bigl[ \sum_i a_{ik} \ln \frac{a_{ik} S^b_k}{b_{ik} S^a_k}
-              + \frac1p \Bigl( S^a_k \ln \frac{S^a_k}{S^b_k} - S^a_k + S^b_k \Bigr) \Bigr],
+    With S^a and S^b for the sums of the columns of a and b, it is::
+
+        B(a, b) = φ(a) - φ(b) - <∇φ(b), a - b>
+                = Σ_k [Σ_i a_ik ln(a_ik S^b_k / (b_ik S^a_k))
+                       + 1/p · (S^a_k ln(S^a_k / S^b_k) - S^a_k + S^b_k)]
 
     The second form is computed. Its terms are all nonnegative, so small distances keep their digits.
-    :math:`B_\varphi(0, q) = F_p(\lambda) / p` for :math:`q_{ik} = q'_{ik} (\sum_{i'} q'_{i'k})^{p-1}`,
-    :math:`q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}`.
+    ``B(0, q) = F_p(λ) / p`` for ``q_ik = q'_ik (Σ_j q'_jk)^(p - 1)``, ``q'_ik = exp(-(f(x_i) - f(x̃_k)))``.
 
     Parameters
     ----------
@@ -111,14 +113,15 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
 
 
 def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
-    r"""Compute the point at which the gradient of `phi` equals its gradient at q plus v.
+    """Compute the point at which the gradient of `phi` equals its gradient at q plus v.
 
-    .. math:: \mathcal{L}_\varphi(q, v)_{ik} = e^{v_{ik}} q_{ik} \Bigl( \frac{\sum_{i'} e^{v_{i'k}} q_{i'k}}
-              {\sum_{i'} q_{i'k}} \Bigr)^{p-1}, \qquad
-              \nabla\varphi(\mathcal{L}_\varphi(q, v)) = \nabla\varphi(q) + v.
+    The point L(q, v) is::
 
-    From :math:`q_0 = I^{p-1}` for every pair, :math:`v = -M \lambda` leads to the q of the coefficients
-    :math:`\lambda`.
+        L(q, v)_ik = exp(v_ik) q_ik (Σ_j exp(v_jk) q_jk / Σ_j q_jk)^(p - 1)
+
+        ∇φ(L(q, v)) = ∇φ(q) + v
+
+    From ``q_0 = I^(p - 1)`` for every pair, ``v = -Mλ`` leads to the q of the coefficients λ.
 
     Parameters
     ----------
@@ -171,13 +174,17 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
 
 
 def primal_objective(P: Any, p: float) -> float:
-    r"""Compute the primal objective of COLT 2006, the Bregman distance from the start of training.
+    """Compute the primal objective of COLT 2006, the Bregman distance from the start of training.
 
-    .. math:: B_\varphi(P, q_0) = \sum_{ik} P_{ik} \ln \frac{P_{ik}}{p^{1/p} (\sum_{i'} P_{i'k})^{(p-1)/p}}
-              - \frac{1 - \ln p}{p} \sum_{ik} P_{ik} + \frac{I^p K}{p}, \qquad q_0 = I^{p-1}.
+    It is::
 
-    Its minimiser over all P with :math:`P^\top M = 0` is q*, the limit of training. At p = 1 it is the unnormalised
-    relative entropy to the constant 1.
+        B(P, q_0) = Σ_ik P_ik ln(P_ik / (p^(1/p) (Σ_j P_jk)^((p - 1)/p)))
+                    - (1 - ln p)/p · Σ_ik P_ik + I^p K / p
+
+        q_0 = I^(p - 1)
+
+    Its minimiser over all P with ``Pᵀ M = 0`` is q*, the limit of training. At p = 1 it is the unnormalised relative
+    entropy to the constant 1.
 
     Parameters
     ----------

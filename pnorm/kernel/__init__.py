@@ -1,11 +1,10 @@
-r"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the mean loss over all pairs.
+"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the mean loss over all pairs.
 
-With a kernel K the scoring function is :math:`f = \sum_r a_r K(x_r, \cdot)`, a sum over the training rows. The inner
-product of the space is :math:`\langle K_x, K_{x'} \rangle = K(x, x')`. Use it if no linear function of the columns
-ranks the rows well. Chen, He and Pan [1]_ lower
+With a kernel K the scoring function is ``f(x) = Σ_r a_r K(x_r, x)``, a sum over the training rows. The inner product of
+the space is ``<K_x, K_x'> = K(x, x')``. Use it if no linear function of the columns ranks the rows well. Chen, He and
+Pan [1]_ lower::
 
-.. math:: E_S(f) + \frac\lambda2 \|f\|_K^2, \qquad
-          E_S(f) = \frac1{mn} \sum_{i=1}^m \sum_{j=1}^n \phi\bigl(f(x_i^+) - f(x_j^-)\bigr),
+    E_S(f) + λ/2 ‖f‖²,    E_S(f) = 1/(m n) Σ_i Σ_j φ(f(x_i) - f(x̃_j))
 
 by gradient descent, and prove how fast it approaches the best function.
 
@@ -27,7 +26,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -90,7 +89,7 @@ def train(
     pos: Any,
     neg: Any,
     kernel: Any = "rbf",
-    loss: str | Loss = "logistic",
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"] | Loss = "logistic",
     *,
     p: float = 1.0,
     price: Price | None = None,
@@ -112,14 +111,17 @@ def train(
     n_threads: int | None = None,
     **kernel_params: Any,
 ) -> tuple[Model, Descent]:
-    r"""Learn a ranking function in the space of a kernel, by gradient descent on the mean loss over all pairs.
+    """Learn a ranking function in the space of a kernel, by gradient descent on the mean loss over all pairs.
 
-    .. math:: f_{t+1} = (1 - \eta_t \lambda) f_t - \frac{\eta_t}{mn} \sum_{i=1}^m \sum_{j=1}^n
-              \phi'_-\bigl(f_t(x_i^+) - f_t(x_j^-)\bigr) (K_{x_i^+} - K_{x_j^-}), \qquad f_1 = 0,
+    With m positives x_i and n negatives x̃_j, a step is::
 
-    with steps :math:`\eta_t = \eta\, t^{-\theta}` and the left derivative of the loss. These steps lower
-    :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`. The paper prints :math:`E_S(f) + \lambda \|f\|_K^2` as (1.3); double `lam`
-    to minimise that.
+        f_1 = 0
+
+        f_{t+1} = (1 - η_t λ) f_t
+                  - η_t/(m n) Σ_i Σ_j φ'(f_t(x_i) - f_t(x̃_j)) (K(x_i, ·) - K(x̃_j, ·))
+
+    with steps ``η_t = η t^(-θ)`` and φ' the left derivative of the loss. These steps lower ``E_S(f) + λ/2 ‖f‖²``. The
+    paper prints ``E_S(f) + λ ‖f‖²`` as (1.3); double `lam` to minimise that.
 
     Parameters
     ----------
@@ -128,10 +130,10 @@ def train(
         ``(X - X.mean(axis=0)) / X.std(axis=0)``. With ``kernel="precomputed"``, pass the rows of the Gram matrix,
         (m, m + n) and (n, m + n), positives first.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, callable, or ndarray
-        :math:`e^{-\gamma |x - x'|_2^2}`, :math:`e^{-\gamma |x - x'|_1}`, :math:`(\gamma \langle x, x' \rangle + c)^q`,
-        :math:`\langle x, x' \rangle`. Or a function of two blocks of rows that returns K for all pairs, shape (len(A),
-        len(B)). It must be symmetric and positive semidefinite, and it may be called from several threads. Or the Gram
-        matrix itself, (m + n, m + n), positives first; only the numbers of rows of `pos` and `neg` are then used.
+        ``exp(-γ |x - x'|²)``, ``exp(-γ |x - x'|_1)``, ``(γ <x, x'> + c)^q``, ``<x, x'>``. Or a function of two blocks
+        of rows that returns K for all pairs, shape (len(A), len(B)). It must be symmetric and positive semidefinite,
+        and it may be called from several threads. Or the Gram matrix itself, (m + n, m + n), positives first; only the
+        numbers of rows of `pos` and `neg` are then used.
     loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
         phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
     p : float
@@ -141,22 +143,22 @@ def train(
         What a negative pays for the sum of its losses, from `pnorm.objectives`. ``Power(p)``, the default, or
         ``Exponential(scale)``, with p left at 1.
     lam : float
-        :math:`\lambda`, from 1e-140 to 1e140. It has less effect if there are few steps.
+        λ, from 1e-140 to 1e140. It has less effect if there are few steps.
     eta : float, optional
-        :math:`\eta`, the first step. The default is the largest step that is known to keep f in the ball of Lemma 3.4.
-        With p > 1 or a `price`, the default is a search in every step; see the notes.
+        η, the first step. The default is the largest step that is known to keep f in the ball of Lemma 3.4. With p > 1
+        or a `price`, the default is a search in every step; see the notes.
     theta : float
         Exponent by which steps shrink, from 0 to 1. Keep 0 for a loss without corners. With the hinge, f converges only
         if steps shrink, but with many pairs this matters late.
     t_max : int
-        Largest number of steps. :math:`f_t` of the paper is the function after t - 1 steps.
+        Largest number of steps. f_t of the paper is the function after t - 1 steps.
     landmarks : int, or rows, optional
         Restrict f to functions of a few rows, the landmarks, for more than about 20,000 rows. With a number, that many
         training rows are drawn, each in proportion to the part of the kernel that the ones before leave out. Or pass
         the rows. The result contains the share of the kernel that is left out.
     average : bool
-        Whether to return the mean of the :math:`f_t` with weights t instead of the last one. All steps are then taken,
-        for any `tol`. The trace describes the :math:`f_t`, except for its `gap`.
+        Whether to return the mean of the f_t with weights t instead of the last one. All steps are then taken, for any
+        `tol`. The trace describes the f_t, except for its `gap`.
     tol : float
         Stop as stationary when the gradient's norm is at most this times kappa.
     pos_weight, neg_weight, pos_group, neg_group : optional
@@ -208,30 +210,28 @@ def train(
     the Gram matrix, O(N^2). One half of the matrix is stored and read once. With m landmarks the product is O(N m).
     Memory is 4 N^2 bytes, or 8 N m with landmarks, and up to 15 N m while landmarks are found.
 
-    Lemma 3.4 requires steps of at most :math:`1/(4 \kappa^2 M + \lambda)` (`pnorm.bounds.step_condition`). Its proof
-    needs :math:`4 \kappa^2` only as a bound on the eigenvalues of the operator
-    :math:`f \mapsto \frac{1}{mn} \sum_{i,j} (f(x_i^+) - f(x_j^-)) (K_{x_i^+} - K_{x_j^-})`. On the given rows the
-    largest eigenvalue is often 20 times smaller, and the default step is larger by the same factor. Computing it costs
-    as much as one or two dozen steps. It is not computed if `eta` is below the bound of the lemma.
+    Lemma 3.4 requires steps of at most ``1 / (4 κ² M + λ)`` (`pnorm.bounds.step_condition`). Its proof needs ``4 κ²``
+    only as a bound on the eigenvalues of the operator ``f -> 1/(m n) Σ_ij (f(x_i) - f(x̃_j)) (K(x_i, ·) - K(x̃_j, ·))``.
+    On the given rows the largest eigenvalue is often 20 times smaller, and the default step is larger by the same
+    factor. Computing it costs as much as one or two dozen steps. It is not computed if `eta` is below the bound of the
+    lemma.
 
     By strong convexity, the gradient bounds the distance of f from the minimum, for any steps. `Descent.gap` and
     `Descent.distances` therefore cost nothing.
 
-    With p > 1 the mean over the negatives is a power mean [4]_,
+    With p > 1 the mean over the negatives is a power mean [4]_::
 
-    .. math:: E_S(f) = \biggl(\frac1n \sum_{j=1}^n \Bigl(\frac1m S_j\Bigr)^p\biggr)^{1/p}, \qquad
-              S_j = \sum_{i=1}^m \phi\bigl(f(x_i^+) - f(x_j^-)\bigr)
+        E_S(f) = (1/n Σ_j (S_j / m)^p)^(1/p),    S_j = Σ_i φ(f(x_i) - f(x̃_j))
 
     as in `pnorm.objectives.normalized_value`, which has the formula with case weights and groups. With the exponential
-    price it is :math:`\frac{1}{scale \cdot m} \ln \frac1n \sum_j e^{scale \cdot S_j}`. Both are convex and in units of
-    the loss. They equal the mean loss if p is 1, or in the limit of scale zero, so the meaning of `lam` is about the
-    same for all. With case weights, their share replaces 1/n, and the mean weight of the positives of a negative
-    replaces the second m.
+    price it is ``1/(scale m) ln(1/n Σ_j exp(scale S_j))``. Both are convex and in units of the loss. They equal the
+    mean loss if p is 1, or in the limit of scale zero, so the meaning of `lam` is about the same for all. With case
+    weights, their share replaces 1/n, and the mean weight of the positives of a negative replaces the second m.
 
     The bounds in the trace hold for any p. The lemma holds as well, since the weights of the pairs add up to one. But
-    the weights change with f, and so do the second derivatives: if :math:`\phi'` has the Lipschitz constant M, the
-    gradient has one of up to :math:`4 \kappa^2 M (2p - 1)`. The default step is therefore doubled or halved until the
-    objective falls by half of what its slope predicts. Each trial costs one sum over pairs.
+    the weights change with f, and so do the second derivatives: if φ' has the Lipschitz constant M, the gradient has
+    one of up to ``4 κ² M (2p - 1)``. The default step is therefore doubled or halved until the objective falls by half
+    of what its slope predicts. Each trial costs one sum over pairs.
 
     References
     ----------
@@ -461,7 +461,7 @@ def minimize(
     pos: Any,
     neg: Any,
     kernel: Any = "rbf",
-    loss: str = "logistic",
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"] = "logistic",
     *,
     p: float = 1.0,
     price: Price | None = None,
@@ -477,14 +477,12 @@ def minimize(
     n_threads: int | None = None,
     **kernel_params: Any,
 ) -> tuple[Model, Descent]:
-    r"""Compute the minimiser of the penalised mean loss, to within `tol` in the norm of the space.
+    """Compute the minimiser of the penalised mean loss, to within `tol` in the norm of the space.
 
-    The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`. Newton's method
-    computes its coefficients a with the steps
+    The minimiser of ``E_S(f) + λ/2 ‖f‖²`` is a combination of the ``K(x_r, ·)``. Newton's method computes its
+    coefficients a with the steps::
 
-    .. math:: (\lambda + H G)\, \delta = s - \lambda a, \qquad
-              s_r = -\frac{\partial E_S}{\partial f_r}, \quad
-              H_{rq} = \frac{\partial^2 E_S}{\partial f_r\, \partial f_q}.
+        (λ + H G) δ = s - λ a,    s_r = -∂E_S/∂f_r,    H_rq = ∂²E_S / ∂f_r ∂f_q
 
     Parameters
     ----------
@@ -497,7 +495,7 @@ def minimize(
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `train`.
     lam : float
-        :math:`\lambda`, from 1e-140 to 1e140.
+        λ, from 1e-140 to 1e140.
     smoothing : float
         With the hinge: half the width of a parabola in place of its corner.
     tol : float
@@ -695,19 +693,27 @@ class Schedule(NamedTuple):
 
 
 def schedule(
-    n_pos: int, n_neg: int, loss: str, kappa: float, s: float, theta: float, gamma: float, eta_star: float | None = None
+    n_pos: int,
+    n_neg: int,
+    loss: Literal["logistic", "squared", "hinge", "squared_hinge"],
+    kappa: float,
+    s: float,
+    theta: float,
+    gamma: float,
+    eta_star: float | None = None,
 ) -> Schedule:
-    r"""Return the number of steps, the penalty and the step size to which Theorem 2.1 applies.
+    """Return the number of steps, the penalty and the step size to which Theorem 2.1 applies.
 
-    With :math:`N = mn/(m+n)^{3/2}` the conditions are
+    With ``N = m n / (m + n)^(3/2)`` the conditions are::
 
-    .. math:: N^s \le t \le 2 N^s, \qquad \lambda = t^{-\gamma}, \qquad
-              \eta_1 = \eta^* \lambda^{\max(q-2, 0)}, \qquad 0 < \eta^* \le 1/\Delta^*,
+        N^s ≤ t ≤ 2 N^s,    λ = t^(-γ),    η_1 = η* λ^max(q - 2, 0),    0 < η* ≤ 1/Δ*
 
-    .. math:: \Delta^* = 1 + 4\kappa^2 \Bigl(\sup_{|u| \le 1} \frac{|\phi'_-(u) - \phi'_-(0)|}{|u|} + |\phi'_-(0)|
-              + C_0 (8 \kappa^2 |\phi'_-(0)|)^{q-1}\Bigr),
+        Δ* = 1 + 4 κ² (M + |φ'(0)| + C_0 (8 κ² |φ'(0)|)^(q - 1))
 
-    Then :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-\alpha}`, with the alpha of `pnorm.bounds.rate`.
+        M = sup |φ'(u) - φ'(0)| / |u|  over  |u| ≤ 1
+
+    with φ' the left derivative of the loss. Then ``‖f_t - f_λ‖²`` falls like ``N^(-α)``, with the alpha of
+    `pnorm.bounds.rate`.
 
     Parameters
     ----------
@@ -716,7 +722,7 @@ def schedule(
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; q is 1, 2, 1, 2, and C_0 is 2, 2, 1, 2.
     kappa : float
-        The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for "rbf" and "laplacian".
+        The largest ``sqrt(K(x, x))``, above 0; 1 for "rbf" and "laplacian".
     s : float
         Exponent of the number of steps, above 0.
     theta : float
@@ -724,17 +730,17 @@ def schedule(
     gamma : float
         Exponent by which the penalty shrinks, above 0 and below (1 - theta) / max(q - 1, 1).
     eta_star : float, optional
-        :math:`\eta^*`; by default :math:`1/\Delta^*`.
+        ``η*``; by default ``1/Δ*``.
 
     Returns
     -------
     t : int
-        The smallest t that satisfies the conditions. :math:`f_t` is the function after t - 1 steps,
+        The smallest t that satisfies the conditions. f_t is the function after t - 1 steps,
         ``train(..., lam=lam, eta=eta, theta=theta, t_max=t - 1)``.
     lam : float
-        :math:`\lambda`.
+        λ.
     eta : float
-        :math:`\eta_1`.
+        η_1.
 
     Raises
     ------
@@ -748,10 +754,10 @@ def schedule(
 
     Notes
     -----
-    Three errors of the source are corrected. The text of (2.2) has the factor :math:`C_0` in another place. That
-    contradicts the proof, (3.36) and (3.37), and Table 1 of the paper, which has :math:`1 + 11\kappa^2` for the
-    logistic loss and :math:`1 + 8\kappa^2` for the hinge. The condition on gamma has a minimum where the proof has a
-    maximum. Table 1 has :math:`t^2` for :math:`(1-t)^2`, with which training would never leave :math:`f_1 = 0`.
+    Three errors of the source are corrected. The text of (2.2) has the factor C_0 in another place. That contradicts
+    the proof, (3.36) and (3.37), and Table 1 of the paper, which has ``1 + 11 κ²`` for the logistic loss and
+    ``1 + 8 κ²`` for the hinge. The condition on gamma has a minimum where the proof has a maximum. Table 1 has ``t^2``
+    for ``(1 - t)^2``, with which training would never leave ``f_1 = 0``.
 
     References
     ----------

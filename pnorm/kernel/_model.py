@@ -42,7 +42,7 @@ class Approximation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    r"""A function :math:`f = \sum_r a_r K(x_r, \cdot)`.
+    """A function ``f(x) = Σ_r a_r K(x_r, x)``.
 
     Attributes
     ----------

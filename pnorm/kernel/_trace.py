@@ -16,16 +16,16 @@ from pnorm.kernel._problem import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Descent:
-    r"""The record of a run in a kernel space.
+    """The record of a run in a kernel space.
 
-    The first entry of an array is for :math:`f_1 = 0`, the last for :math:`f_{T+1}`.
+    The first entry of an array is for ``f_1 = 0``, the last for ``f_{T+1}``.
 
     Attributes
     ----------
     loss : ndarray, shape (T + 1,)
-        :math:`E_S`, the mean loss over pairs; with p > 1 or a price, the other mean that `train` defines.
+        E_S, the mean loss over pairs; with p > 1 or a price, the other mean that `train` defines.
     norm : ndarray, shape (T + 1,)
-        :math:`\|f\|_K`.
+        ``‖f‖``.
     gradient_norm : ndarray, shape (T + 1,)
         An upper bound of the norm of the gradient of `descended`, rounding included, with the left derivative of the
         loss.
@@ -33,16 +33,16 @@ class Descent:
         A bound on how far `descended` of the returned model is above its minimum. With landmarks, the minimum is over
         their functions. It is the last of the `gaps`, or with ``average=True`` that of the mean (nan in a callback).
     step : ndarray, shape (T,)
-        :math:`\eta_t`; from `minimize`, the fractions of Newton steps.
+        η_t; from `minimize`, the fractions of Newton steps.
     lam : float
-        :math:`\lambda`.
+        λ.
     kappa : float
-        :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
+        κ, the largest ``sqrt(K(x, x))`` over the training rows.
     largest_step : float
         The largest step that is known to keep f in a ball (Lemma 3.4). For a loss of your own it is computed on sample
         points. With p > 1 or a price it is that of the lemma.
     norm_bound : float
-        The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
+        The radius of the ball, ``2 κ |φ'(0)| / λ``; inf if a step was larger.
     status : str
         ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
         stopped the run. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` if rounding hides any
@@ -87,17 +87,17 @@ class Descent:
 
     @property
     def objective(self) -> Vector:
-        r"""Objective (1.3) of the paper, :math:`E_S(f) + \lambda \|f\|_K^2`, shape (T + 1,)."""
+        """Objective (1.3) of the paper, ``E_S(f) + λ ‖f‖²``, shape (T + 1,)."""
         return self.loss + self.lam * self.norm**2
 
     @property
     def descended(self) -> Vector:
-        r"""The function that the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
+        """The function that the steps lower, ``E_S(f) + λ/2 ‖f‖²``, shape (T + 1,)."""
         return self.loss + 0.5 * self.lam * self.norm**2
 
     @property
     def gaps(self) -> Vector:
-        r"""Bounds on `descended` minus its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
+        """Bounds on `descended` minus its minimum, shape (T + 1,): squared `gradient_norm` over 2λ.
 
         Rounding of the gradient and of the scores is included. The computed kernel is taken as exact.
         """
@@ -105,7 +105,7 @@ class Descent:
 
     @property
     def distances(self) -> Vector:
-        r"""Bounds on the distance of f from the minimiser in the norm of K: the root of 2/:math:`\lambda` `gaps`."""
+        """Bounds on the distance of f from the minimiser in the norm of K: the root of 2/λ `gaps`."""
         return np.sqrt(2.0 * self.gaps / self.lam)
 
     def __repr__(self) -> str:

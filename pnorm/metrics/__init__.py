@@ -46,7 +46,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,12 +116,14 @@ __all__ = [
 
 
 def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
-    r"""Count, for every negative, the positives that do not score above it.
+    """Count, for every negative, the positives that do not score above it.
 
-    .. math:: r_k = \sum_i 1_{[f_i \le \tilde f_k]}
+    The height of the negative k is::
 
-    The count is the height of the negative. It is zero for a negative below all positives. A positive that ties with
-    the negative counts. In the objective, each negative pays a price that grows with its height.
+        r_k = Σ_i 1[f_i ≤ f̃_k]
+
+    It is zero for a negative below all positives. A positive that ties with the negative counts. In the objective, each
+    negative pays a price that grows with its height.
 
     Parameters
     ----------
@@ -157,9 +159,11 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
 
 
 def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArray[Any]:
-    r"""Count, for every positive, the negatives that do not score below it.
+    """Count, for every positive, the negatives that do not score below it.
 
-    .. math:: \tilde r_i = \sum_k 1_{[f_i \le \tilde f_k]}
+    The reverse height of the positive i is::
+
+        r̃_i = Σ_k 1[f_i ≤ f̃_k]
 
     Parameters
     ----------
@@ -220,7 +224,8 @@ def r_max(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -268,7 +273,8 @@ def positives_at_top(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -359,9 +365,11 @@ def auc(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the area under the ROC curve; a tied pair counts one half.
+    """Return the area under the ROC curve; a tied pair counts one half.
 
-    .. math:: \frac{1}{IK} \sum_{i,k} \bigl(1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}\bigr)
+    It is the share of the pairs in the right order::
+
+        1/(I K) Σ_ik (1[f_i > f̃_k] + 1/2 1[f_i = f̃_k])
 
     Parameters
     ----------
@@ -370,7 +378,8 @@ def auc(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -415,11 +424,11 @@ def partial_auc(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the area under a part of the ROC curve.
+    """Return the area under a part of the ROC curve.
 
-    With T(x) the true positive rate at the false positive rate x,
+    With T(x) the true positive rate at the false positive rate x, the area is::
 
-    .. math:: \int_a^b \max(T(x) - c,\, 0)\, dx.
+        ∫_a^b max(T(x) - c, 0) dx
 
     A tie is a diagonal piece of the curve. A bound that falls within such a piece cuts it.
 
@@ -441,7 +450,8 @@ def partial_auc(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -643,7 +653,8 @@ def precision_at(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -684,7 +695,8 @@ def recall_at(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -726,7 +738,8 @@ def enrichment_factor(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -789,9 +802,11 @@ def average_precision(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the average precision: the mean, over the positives, of the precision down to each of them.
+    """Return the average precision: the mean, over the positives, of the precision down to each of them.
 
-    .. math:: \frac1I \sum_i \frac{|\{i' : f_{i'} \ge f_i\}|}{|\{i' : f_{i'} \ge f_i\}| + |\{k : \tilde f_k \ge f_i\}|}
+    With # for the number of rows, it is::
+
+        1/I Σ_i #{j : f_j ≥ f_i} / (#{j : f_j ≥ f_i} + #{k : f̃_k ≥ f_i})
 
     Parameters
     ----------
@@ -800,7 +815,8 @@ def average_precision(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -830,9 +846,11 @@ def discounted_gain_at_top(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the discounted cumulative gain (DCG); every positive has gain 1.
+    """Return the discounted cumulative gain (DCG); every positive has gain 1.
 
-    .. math:: \sum_{i :\, \text{rank}_i \le k} \frac{1}{\log_2(1 + \text{rank}_i)}
+    The sum over the positives in the first k ranks is::
+
+        Σ_{i : rank_i ≤ k} 1 / log2(1 + rank_i)
 
     Rows of one score share the gains of their ranks in equal parts. This is the mean over all orders of the tie.
 
@@ -845,7 +863,8 @@ def discounted_gain_at_top(
     normalized : bool
         Whether to divide by the gain of the best list, which has all positives first (NDCG).
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -915,9 +934,11 @@ def bedroc(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return BEDROC, the Boltzmann-enhanced discrimination of ROC.
+    """Return BEDROC, the Boltzmann-enhanced discrimination of ROC.
 
-    .. math:: \frac{S - S_{min}}{S_{max} - S_{min}}, \qquad S = \sum_i e^{-\alpha\,\text{rank}_i / N},
+    It is::
+
+        (S - S_min) / (S_max - S_min),    S = Σ_i exp(-α rank_i / N)
 
     with the sum over the positives, N = I + K, and the least and the largest S over all lists. It measures early
     recognition in drug discovery: the first ranks count most.
@@ -932,7 +953,8 @@ def bedroc(
         Weight of the early ranks, above 0. With 20, the first 8 % of the list account for 80 % of the largest score.
         As alpha goes to 0, the measure tends to the AUC.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -1036,12 +1058,14 @@ def p_norm_risk(
     n_resamples: int = 1000,
     seed: Any = 0,
 ) -> float:
-    r"""Return the error that Theorem 2 bounds, a p-norm of the heights of the negatives as rates.
+    """Return the error that Theorem 2 bounds, a p-norm of the heights of the negatives as rates.
 
-    .. math:: \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1_{[f_i - \tilde f_k \le \theta]}\Bigr)^p\Bigr)^{1/p}
+    The error is::
 
-    With `ramp`, :math:`\varphi(f_i - \tilde f_k)` takes the place of the indicator, where
-    :math:`\varphi(z) = \min(1, \max(0, 1 - z/\theta))`. The result is between the errors at margins 0 and theta.
+        (1/K Σ_k (1/I Σ_i 1[f_i - f̃_k ≤ θ])^p)^(1/p)
+
+    With `ramp`, ``φ(f_i - f̃_k)`` takes the place of the indicator, where ``φ(z) = min(1, max(0, 1 - z/θ))``. The result
+    is between the errors at margins 0 and theta.
 
     Ties count as errors. At p = 1 and theta = 0 the error is 1 - AUC if there are no ties. For large p it tends to
     ``r_max / I``.
@@ -1060,7 +1084,8 @@ def p_norm_risk(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        The result is then an `Estimate`, a float with `low` and `high`.
 
     Returns
     -------
@@ -1163,15 +1188,21 @@ class Chain:
 
 
 def theorem1(
-    f_pos: Any, f_neg: Any, price: Price | None = None, loss: str | Loss = "exponential", *, smoothing: float = 0.0
+    f_pos: Any,
+    f_neg: Any,
+    price: Price | None = None,
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
+    *,
+    smoothing: float = 0.0,
 ) -> Chain:
-    r"""Return the terms of Theorem 1, which relates the objective to the top of the list.
+    """Return the terms of Theorem 1, which relates the objective to the top of the list.
 
-    .. math:: K g(R_{max} / K) \le R_{g,1} \le R_{g,\ell}, \qquad R_{g,1} \le K g(R_{max}),
+    The theorem states::
 
-    where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`, and
-    :math:`R_{g,1} = \sum_k g(r_k)`. Training lowers :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))`, whose
-    loss is at least 1 at zero.
+        K g(R_max / K) ≤ R_{g,1} ≤ R_{g,ℓ},    R_{g,1} ≤ K g(R_max)
+
+    where ``R_max = max_k r_k`` is the largest of the heights ``r_k = #{i : f_i ≤ f̃_k}``, and ``R_{g,1} = Σ_k g(r_k)``.
+    Training lowers ``R_{g,ℓ} = Σ_k g(Σ_i ℓ(f_i - f̃_k))``, whose loss is at least 1 at zero.
 
     Parameters
     ----------
@@ -1262,7 +1293,7 @@ def difference(
     a, b : pair of array_like, shapes (I,) and (K,)
         Scores ``(f_pos, f_neg)`` of the two lists. Both have the same positives and negatives in the same order.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
 
     Returns
     -------
@@ -1398,7 +1429,8 @@ def summary(
         Case weights, zero or more. With weights, measures of ranks (the normalized discounted gain and `bedroc`) are
         left out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For an interval; see the top of the page. All measures use the same resamples.
+        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+        Each value is then an `Estimate`, a float with `low` and `high`. All measures use the same resamples.
 
     Returns
     -------

@@ -200,11 +200,13 @@ def ndcg(
     group: Any = None,
     empty: Any = 0,
 ) -> float:
-    r"""Return the normalised discounted cumulative gain (NDCG) of a list, or its mean over lists.
+    """Return the normalised discounted cumulative gain (NDCG) of a list, or its mean over lists.
 
-    .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i,
+    For scores f and grades y it is::
 
-    with :math:`D(s) = 1 / \log_2(1 + s)`.
+        G(f, y) / G(y, y),    G(f, y) = Σ_i D(rank of i by f) y_i
+
+    with ``D(s) = 1 / log2(1 + s)``.
 
     Parameters
     ----------
@@ -306,7 +308,7 @@ def mean_precision_at(
     k : int
         A number of rows. In a list with fewer than k rows the count is still divided by k, as in trec_eval.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -349,7 +351,7 @@ def mean_recall_at(
     k : int
         A number of rows.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -378,9 +380,11 @@ def mean_recall_at(
 def mean_average_precision(
     scores: Any, y: Any, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
 ) -> float:
-    r"""Return the average precision of a list, or its mean over lists (MAP).
+    """Return the average precision of a list, or its mean over lists (MAP).
 
-    .. math:: \frac{1}{|R|} \sum_{i \in R} \frac{|\{j \in R : f_j \ge f_i\}|}{|\{j : f_j \ge f_i\}|}
+    With # for the number of rows, it is::
+
+        1/#R Σ_{i in R} #{j in R : f_j ≥ f_i} / #{j : f_j ≥ f_i}
 
     with the relevant rows R of the list: the mean, over the relevant rows, of the precision down to each of them. The
     precision at a tied row counts all rows of the tie. For one list this equals `average_precision`, which takes the
@@ -393,7 +397,7 @@ def mean_average_precision(
     y : array_like, shape (r,)
         The grades, any real numbers.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -448,7 +452,7 @@ def mean_reciprocal_rank(
     k : int, optional
         Count only the first k rows. A list counts 0 if its first relevant row comes later.
     relevance_level : float, optional
-        A row is relevant whose grade is at least this; by default, one whose grade is above 0.
+        Rows with at least this grade are relevant; by default, rows with a grade above 0.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -490,12 +494,14 @@ def expected_reciprocal_rank(
     group: Any = None,
     empty: Any = 0,
 ) -> float:
-    r"""Return the expected 1 / rank of the row that satisfies a reader, or its mean over lists (ERR).
+    """Return the expected 1 / rank of the row that satisfies a reader, or its mean over lists (ERR).
 
-    .. math:: \sum_s \frac1s\, R_{(s)} \prod_{t<s} (1 - R_{(t)}), \qquad R_i = \frac{2^{y_i} - 1}{2^{y_{max}}},
+    It is::
+
+        Σ_s 1/s R_(s) Π_{t < s} (1 - R_(t)),    R_i = (2^y_i - 1) / 2^y_max
 
     where (s) is the row in place s. The model is a reader who goes down the list and stops at row i, which has the
-    grade :math:`y_i`, with probability :math:`R_i`.
+    grade y_i, with probability R_i.
 
     Parameters
     ----------
@@ -506,8 +512,8 @@ def expected_reciprocal_rank(
     k : int, optional
         Count only the first k places.
     max_grade : float, optional
-        :math:`y_{max}`, the largest grade of the scale, for instance 4. The default is the largest grade in `y` over
-        all lists. Set it to compare data sets, since one of them may lack the largest grade.
+        y_max, the largest grade of the scale, for instance 4. The default is the largest grade in `y` over all lists.
+        Set it to compare data sets, since one of them may lack the largest grade.
     group : array_like, optional
         Lists, as in `ndcg`.
     empty : float or {"skip"}
@@ -525,9 +531,9 @@ def expected_reciprocal_rank(
 
     Notes
     -----
-    The cost is O(N log N) for N rows without ties. The mean over the orders of n tied rows needs the mean product of
-    :math:`1 - R` over the first j of them, for all j. It is built up row by row, for j up to where it is less than
-    1e-17. This costs O(n m) at most, if m of the tied rows have a grade above 0.
+    The cost is O(N log N) for N rows without ties. The mean over the orders of n tied rows needs the mean product of 1
+    - R over the first j of them, for all j. It is built up row by row, for j up to where it is less than 1e-17. This
+    costs O(n m) at most, if m of the tied rows have a grade above 0.
 
     References
     ----------

@@ -11,9 +11,10 @@ not score above it. A loss l replaces this count by a smooth sum:
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
@@ -27,21 +28,23 @@ __all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "normalized_value"
 
 
 def value(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     price: Price | None = None,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> float:
-    r"""Return the logarithm of the general objective at given scores.
+    """Return the logarithm of the general objective at given scores.
 
-    .. math:: \log R = \log \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\Bigr)
+    With the price g and the loss ℓ it is::
+
+        log R = log Σ_k c̃_k g(Σ_i c_i ℓ(f_i - f̃_k))
 
     Parameters
     ----------
@@ -52,9 +55,9 @@ def value(
     price : Price, optional
         What a negative pays for the sum of its losses, from `pnorm.objectives`. In the formula, g. None is `Linear`.
     loss : str or Loss
-        The cost of a pair whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
-        e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
-        or a `Loss` of your own. In the formula, :math:`\ell`.
+        The cost of a pair whose scores differ by z. ``"exponential"`` is ``exp(-z)``, ``"logistic"``
+        ``ln(1 + exp(-z))``, ``"hinge"`` ``max(0, 1 - z)``, ``"squared_hinge"`` its square, ``"squared"`` ``(1 - z)^2``;
+        or a `Loss` of your own. In the formula, ℓ.
     smoothing : float
         With the hinge: half the width of a parabola in place of its corner.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -102,26 +105,27 @@ def value(
 
 
 def value_and_weights(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     price: Price | None = None,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> tuple[float, Vector, Vector]:
-    r"""Return log R and its derivatives with respect to every score.
+    """Return log R and its derivatives with respect to every score.
 
-    .. math:: A_i = -\frac{\partial \log R}{\partial f_i}
-              = \frac1R \sum_k \tilde c_k g'(S_k)\, c_i \bigl(-\ell'(f_i - \tilde f_k)\bigr), \qquad
-              B_k = \frac{\partial \log R}{\partial \tilde f_k},
+    The derivatives are::
 
-    with :math:`\sum_i A_i = \sum_k B_k`. If the score is a weighted sum of weak rankers, log R falls with the
-    coefficient of h at the rate :math:`\sum_i A_i h(x_i) - \sum_k B_k h(\tilde x_k)`.
+        A_i = -∂ log R / ∂f_i = 1/R Σ_k c̃_k g'(S_k) c_i (-ℓ'(f_i - f̃_k))
+        B_k =  ∂ log R / ∂f̃_k
+
+    with ``Σ_i A_i = Σ_k B_k``. If the score is a weighted sum of weak rankers, log R falls with the coefficient of h at
+    the rate ``Σ_i A_i h(x_i) - Σ_k B_k h(x̃_k)``.
 
     Parameters
     ----------
@@ -171,22 +175,23 @@ def value_and_weights(
 
 
 def normalized_value(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: ArrayLike,
+    f_neg: ArrayLike,
     p: float = 1.0,
-    loss: str | Loss = "exponential",
+    loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: ArrayLike | None = None,
+    neg_weight: ArrayLike | None = None,
     pos_group: Any = None,
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> float:
-    r"""Return the normalised objective of the P-Norm Push, :math:`F_p^{1/p} / (I K^{1/p})`, with any loss.
+    """Return the normalised objective of the P-Norm Push, ``F_p^(1/p) / (I K^(1/p))``, with any loss.
 
-    .. math:: \Biggl(\frac{\sum_k \tilde c_k \bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\bigr)^p}
-              {\sum_k \tilde c_k \bigl(\sum_i c_i\bigr)^p}\Biggr)^{1/p}
+    With case weights c and a loss ℓ it is::
+
+        (Σ_k c̃_k (Σ_i c_i ℓ(f_i - f̃_k))^p / Σ_k c̃_k (Σ_i c_i)^p)^(1/p)
 
     This is the power mean, over the negatives, of their mean losses. Values for different p, and for lists of different
     length, are comparable. The value never falls as p grows. It is at least `pnorm.metrics.p_norm_risk` if the loss is

@@ -293,12 +293,14 @@ class SquaredLoss(PairLoss):
 
 
 class Loss(PairLoss):
-    r"""A loss defined by you: a convex function of the difference of two scores, zero or more.
+    """A loss defined by you: a convex function of the difference of two scores, zero or more.
 
-    .. math:: S_k = \sum_i \ell(f_i - \tilde f_k)
+    A negative k is charged for the sum::
+
+        S_k = Σ_i ℓ(f_i - f̃_k)
 
     The sums take a pass over all pairs, in blocks that threads share. The cost is O(I K) work and O(I + K) memory.
-    Above :math:`10^9` pairs a `RuntimeWarning` states the time.
+    Above 1e9 pairs a `RuntimeWarning` states the time.
 
     Parameters
     ----------
@@ -320,8 +322,7 @@ class Loss(PairLoss):
         Whether `dl` is nowhere above zero on the sample points. Training also takes a loss that rises somewhere;
         `pnorm.metrics.theorem1` does not.
     root : float
-        The largest q of 1, 2 and inf such that :math:`\ell^{1/q}`, or :math:`\ln \ell`, is convex on the sample
-        points; see `Price`.
+        The largest q of 1, 2 and inf such that ``ℓ^(1/q)``, or ln ℓ, is convex on the sample points; see `Price`.
 
     Raises
     ------

@@ -16,12 +16,13 @@ _SUM_ERROR = 1e-14
 
 
 class Price:
-    r"""A price defined by you: a function of the height r that is zero or more, and convex in r, its root or ln r.
+    """A price defined by you: a function of the height r that is zero or more, and convex in r, its root or ln r.
 
-    .. math:: R = \sum_k g(S_k), \qquad S_k = \sum_i \ell(f_i - \tilde f_k)
+    The objective is::
 
-    A negative k pays :math:`g(S_k)`. :math:`S_k` is the sum of losses that stands for its height, the number of
-    positives not above it.
+        R = Σ_k g(S_k),    S_k = Σ_i ℓ(f_i - f̃_k)
+
+    A negative k pays g(S_k). S_k is the sum of losses that stands for its height, the number of positives not above it.
 
     Parameters
     ----------
@@ -33,9 +34,9 @@ class Price:
         The name of the price in messages.
     check : bool
         Whether to compare `g` and `dg` on sample points, zero and 1e-6 to 1e6. A price must be zero or more. It must be
-        convex, or rise and be convex in :math:`\ln r`. The derivative must match. Points with non-finite values are
-        left out. Without the checks, a price may also be used if the objective is not convex; training then finds a
-        stationary point.
+        convex, or rise and be convex in ln r. The derivative must match. Points with non-finite values are left out.
+        Without the checks, a price may also be used if the objective is not convex; training then finds a stationary
+        point.
 
     Attributes
     ----------
@@ -45,8 +46,8 @@ class Price:
         Whether `dg` is nowhere below zero on the sample points. If it is false, R is not a convex function of the
         coefficients, and training finds a stationary point.
     root : float
-        The least q of 1, 2 and inf such that g is convex in :math:`r^{1/q}`, or in :math:`\ln r`, on the sample
-        points. If g increases, R is convex with every loss of that `root` or a larger one.
+        The least q of 1, 2 and inf such that g is convex in ``r^(1/q)``, or in ln r, on the sample points. If g
+        increases, R is convex with every loss of that `root` or a larger one.
 
     Raises
     ------
@@ -59,10 +60,9 @@ class Price:
 
     Notes
     -----
-    A composition :math:`g(S(\lambda))` is convex if g is convex and increases and S is convex. A weaker condition is
-    enough if roots or logarithms of losses are convex. Then :math:`S^{1/q} = (\sum_i \ell_i)^{1/q}`, a norm, or
-    :math:`\ln S`, a log-sum-exp, is convex as well. It is then enough that :math:`g(t^q)` or :math:`g(e^t)` is convex
-    and increases in t [1]_.
+    A composition g(S(λ)) is convex if g is convex and increases and S is convex. A weaker condition is enough if roots
+    or logarithms of losses are convex. Then ``S^(1/q) = (Σ_i ℓ_i)^(1/q)``, a norm, or ln S, a log-sum-exp, is convex as
+    well. It is then enough that ``g(t^q)`` or ``g(exp(t))`` is convex and increases in t [1]_.
 
     References
     ----------
@@ -157,7 +157,7 @@ class Price:
 
 
 class Power(Price):
-    r"""The price :math:`r^p` of the P-Norm Push, p >= 1.
+    """The price ``r^p`` of the P-Norm Push, p >= 1.
 
     It is computed in the log domain, so no p overflows.
 
@@ -213,9 +213,9 @@ class Linear(Power):
 
 
 class Exponential(Price):
-    r"""The price :math:`e^{scale \cdot r}`; log R is then close to scale times the largest height.
+    """The price ``exp(scale r)``; log R is then close to scale times the largest height.
 
-    Heights are counts. With a scale of 1 and a thousand positives, prices range from 1 to :math:`e^{1000}`, and almost
+    Heights are counts. With a scale of 1 and a thousand positives, prices range from 1 to ``exp(1000)``, and almost
     only the top negative counts. A scale of a few times ``1 / I`` spreads the weight over more negatives.
 
     Parameters

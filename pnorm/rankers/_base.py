@@ -117,7 +117,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
     _width: int | None = None
     """Columns that these rankers were made for; None for any number."""
     _kept: Any = None
-    """A cache: what a call forms of the collection alone, for the next call, maybe of a single row. Not pickled."""
+    """A cache of values that depend on the collection only, for the next call. Not pickled."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -338,7 +338,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """What rankers of a column add to a score: a staircase, a straight line, or both."""
+    """The contribution of the rankers of a column to a score: a staircase, a straight line, or both."""
 
     cuts: Vector
     values: Vector
@@ -351,7 +351,7 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """What rankers of a column of categories add to a score."""
+    """The contribution of the rankers of a column of categories to a score."""
 
     names: tuple[str, ...]
     values: Vector
@@ -585,7 +585,11 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
            [14.,  0.]])
     """
     if isinstance(fs, (str, Mapping)) or not isinstance(fs, Sequence):
-        hint = ": a matrix of outputs goes in as pos and neg, with H=None" if hasattr(fs, "shape") else ""
+        hint = ""
+        if hasattr(fs, "shape"):
+            hint = ": a matrix of outputs goes in as pos and neg, with H=None"
+            if len(fs.shape) == 1:
+                hint = ": coefficients come after H, as in pnorm.score(X, None, lam)"
         if isinstance(fs, Mapping):
             hint = ": pnorm.rankers.from_dict makes a collection of what to_dict has written"
         elif callable(fs):

@@ -1,4 +1,4 @@
-"""Rows of one side as the codes of weak rankers, which stand where a matrix of rows does."""
+"""Rows of one side as codes of weak rankers. They replace a matrix of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pnorm.rankers._table import Table
 
 @record(frozen=True, eq=False)
 class CodedSide:
-    """The rows of one side, of which the codes of weak rankers are kept, and not the values."""
+    """The rows of one side, stored as codes of weak rankers without the values."""
 
     table: Outputs
     rankers: Rankers

@@ -37,7 +37,7 @@ from pnorm.rankers._base import (
 )
 
 _WIDEST = 2**31
-"""Columns of which a number alone may ask."""
+"""Largest number of columns that an integer argument may request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class _OfColumns(Rankers):
         return A
 
     def _fits(self, width: int, name: str) -> None:
-        """Refuse rows of which these rankers could not tell which column is which."""
+        """Refuse rows whose columns these rankers cannot identify."""
         if self._width is not None and width != self._width:
             raise ValueError(too_wide(width, name, self._width, self._found))
 
@@ -116,7 +116,7 @@ class _OfColumns(Rankers):
         _checks.stay_apart(sides, "pos or neg")
 
     def _places(self, X: Any, columns: Index) -> Index:
-        """Return the places in rows X of columns that these rankers know by number."""
+        """Return the places in rows X of the columns that these rankers store by number."""
         found = _checks.column_names(X)
         if self._found is None or found is None or found == self._found:
             self._fits(_checks.width(X, "X"), "X")
@@ -137,7 +137,7 @@ class _OfColumns(Rankers):
         return self._terms_of(_checks.some(X, "X", self._missing, places), plan)
 
     def _plan(self, lam: Vector) -> _Plan:
-        """Return what scores with some coefficients need, whatever the rows."""
+        """Return the part of the scores that depends on the coefficients and not on the rows."""
         used = np.flatnonzero(lam)
         return _Plan(lam, lam[used], used, used)
 
@@ -458,9 +458,11 @@ def normalized(
     names: Sequence[str] | None = None,
     monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
-    r"""Scale every column so that the training rows span [low, high].
+    """Scale every column so that the training rows span [low, high].
 
-    .. math:: h_j(x) = low + (high - low) \frac{x_j - \min_j}{\max_j - \min_j},
+    The weak ranker of column j is::
+
+        h_j(x) = low + (high - low) (x_j - min_j) / (max_j - min_j)
 
     with the minimum and maximum of column j over the rows of both sides. Values of new rows are not clipped and may
     lie outside [low, high]. A constant column becomes the constant `low`. The papers use
@@ -516,7 +518,7 @@ def thresholds(
     cuts: Mapping[int, Sequence[float]] | Sequence[Sequence[float]],
     *,
     names: Sequence[str] | None = None,
-    missing: str = "error",
+    missing: Literal["error", "own"] = "error",
     monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
@@ -604,12 +606,12 @@ def quantile_thresholds(
     n_cuts: int = 255,
     *,
     names: Sequence[str] | None = None,
-    missing: str = "error",
+    missing: Literal["error", "own"] = "error",
     monotone: Mapping[Any, int] | None = None,
     linear: bool = False,
     n_threads: int | None = None,
 ) -> Rankers:
-    r"""Make one indicator per cut, with cuts at quantiles of the training rows.
+    """Make one indicator per cut, with cuts at quantiles of the training rows.
 
     If a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours is a cut. More cuts
     would not separate any further training rows. Other columns get at most `n_cuts` mid-points: those with a share of
@@ -655,14 +657,14 @@ def quantile_thresholds(
 
     Notes
     -----
-    The cuts divide a column into levels :math:`0, \ldots, m`. The line has one value for each level,
+    The cuts divide a column into levels 0, ..., m. The line has one value for each level::
 
-    .. math:: h(x) = \frac{\bar x_\ell - \bar x_0}{\bar x_m - \bar x_0}, \qquad \ell = \text{the level of } x,
+        h(x) = (mean_ℓ - mean_0) / (mean_m - mean_0),    ℓ = the level of x
 
-    with :math:`\bar x_\ell` the mean of the training rows of both sides at that level. The line is a staircase
-    along a straight line. It is computed from the codes of the cuts and needs no storage. All values above
-    the last cut give 1. A missing value gives 0. A column with one cut gets no line, because the line would equal the
-    cut; a column with more than 65,532 cuts gets none either.
+    with ``mean_ℓ`` the mean of the training rows of both sides at that level. The line is a staircase along a straight
+    line. It is computed from the codes of the cuts and needs no storage. All values above the last cut give 1. A
+    missing value gives 0. A column with one cut gets no line, because the line would equal the cut; a column with more
+    than 65,532 cuts gets none either.
 
     Use lines with `pnorm.minimize` and a penalty: one slope replaces many jumps. `pnorm.train` does not choose lines,
     because a line is a weighted mean of its cuts and its edge is at most their largest edge.

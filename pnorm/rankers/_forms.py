@@ -19,7 +19,7 @@ UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", 
 _UNIT = "|".join(map(re.escape, UNITS))
 DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
 PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
-"""Blanks, an apostrophe and a minus that stand for plainer ones."""
+"""Blanks, an apostrophe and a minus, with their ASCII replacements."""
 
 _PLAINER = str.maketrans(PLAINER)
 
@@ -63,7 +63,7 @@ _LONGEST = 64
 """Characters of a number or a date, at most."""
 
 _FIRST = 20
-"""Words by which it is seen that a column holds no numbers."""
+"""Number of words that are examined to find that a column does not hold numbers."""
 
 SOME = 2000
 """Words, at most, of which it is looked whether nearly all are numbers."""
@@ -87,7 +87,7 @@ class Form:
 
 
 def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[float] | None:
-    """Return what all words mean; None if one has no meaning."""
+    """Return the values of all words; None if a word has none."""
     found = []
     for word in words:
         value = read(word)
@@ -132,7 +132,7 @@ class Text:
 
 
 def number(word: str, form: Form) -> float | None:
-    """Return the number that a word stands for."""
+    """Return the number that a word spells."""
     value = _plain(word) if form.point != "," else None
     if value is not None and form.unit != "%":
         return value

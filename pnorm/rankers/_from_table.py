@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +35,7 @@ _WISHES = {
     NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
     DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
 }  # fmt: skip
-"""The words of `kinds`, and the kind of the column."""
+"""The words of `kinds`, and the kind that each requests."""
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
@@ -48,11 +50,11 @@ _NAMED_ID = re.compile(
     r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)$)|[a-z](?:Id|ID|Nr|Key)$"
     r"|(?i:^(?:row|user|customer|client|order|account|case|patient|person|member|item|record)id$)"
 )
-"""Names of columns of numbers that stand for a row."""
+"""Names of columns of numbers that identify a row."""
 
 
 class TableWarning(UserWarning):
-    """A warning of columns that `from_table` leaves out, or that may be known only after the outcome.
+    """A warning of columns of a table that are left out, or that may be known only after the outcome.
 
     Examples
     --------
@@ -62,7 +64,7 @@ class TableWarning(UserWarning):
     ...     warnings.simplefilter("always", pnorm.rankers.TableWarning)
     ...     H = pnorm.rankers.from_table({"one": [1, 1, 1], "n": [5, 6, 5]}, {"one": [1, 1, 1], "n": [1, 6, 2]})
     >>> print(str(caught[0].message).partition(".")[0])
-    from_table leaves out one (all values are equal)
+    Columns left out: one (all values are equal)
     """
 
 
@@ -295,20 +297,44 @@ def _tell(learned: Sequence[_Learned]) -> None:
     leaks = [shown(of.plan.name) for of in learned if of.separates]
     said = []
     if left:
-        said.append(f"leaves out {_few(left)}")
+        said.append(f"{_LEFT_OUT_ARE} {_few(left)}.")
     if doubts:
-        said.append(f"reads the text of {_few(doubts)} as categories")
+        said.append(f"{_CATEGORIES_ARE} {_few(doubts)}.")
     if leaks:
-        said.append(
-            f"keeps {_few(leaks)}, which {'separates' if len(leaks) == 1 else 'separate'} the sides nearly alone: "
-            "check that this is known before the outcome"
-        )
-    if said:
-        warn(
-            f"from_table {'; it '.join(said)}. The attribute plan lists all columns. "
-            "Pass kinds={'name': 'category'} to use a column, or 'leave out' to drop it",
-            TableWarning,
-        )
+        known = "it is" if len(leaks) == 1 else "they are"
+        said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
+    told = _TOLD.get()
+    if not said or told:
+        return
+    if told is not None:
+        told.append(True)
+    warn(
+        f"{' '.join(said)} The attribute plan of the weak rankers lists all columns. "
+        "Pass kinds={'name': 'category'} to use a column, or 'leave out' to drop it",
+        TableWarning,
+    )
+
+
+_LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as categories:"
+_LEAKS_ARE = "Columns that separate the sides nearly alone:"
+
+_TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
+"""Not empty if the tables of this run have been warned of; None if every table is warned of."""
+
+
+@contextlib.contextmanager
+def told_once(told: list[bool]) -> Iterator[None]:
+    """Warn of the first of the tables that share the list, such as the training rows of the folds of one call."""
+    token = _TOLD.set(told)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def is_of_columns(message: str) -> bool:
+    """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
+    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _LEAKS_ARE))
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
@@ -501,7 +527,7 @@ class _Learner:
         return f"{label} > {_forms.moment_text(cut)}"
 
     def _refuse_id(self, x: InOrder) -> None:
-        """Leave a column of whole numbers out whose values stand for the rows."""
+        """Leave out a column of whole numbers whose values identify the rows."""
         n = int(x.ends[-1]) if x.ends.size else 0
         if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,9 @@ class _Categories(Rankers):
         return pieces
 
 
-def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missing: str = "error") -> Rankers:
+def categories(
+    pos: Any, neg: Any, *, names: Sequence[str] | None = None, missing: Literal["error", "own"] = "error"
+) -> Rankers:
     """Make one indicator per level of every column: h(x) = 1 if x_c is that level, else 0.
 
     Parameters

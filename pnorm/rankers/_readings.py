@@ -1,4 +1,4 @@
-"""What the values of a column mean: one reading for the rows of training and for new rows."""
+"""The reading of a column: one rule for its values in training rows and in new rows."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Where:
     column: int
     names: Sequence[str] | None
     known: bool = True
-    """Whether there are weak rankers that know the column already."""
+    """Whether weak rankers of the column exist already."""
     rows: NDArray[np.intp] | None = None
     """The numbers of the rows in messages, where these are some of the rows that a user has given."""
 
@@ -132,7 +132,7 @@ class Reading:
         return [next(of_known) if known else math.nan for known in there]
 
     def called(self) -> str:
-        """Return what a value was in training, for a message."""
+        """Return the kind of the values in training, for a message."""
         if self.form.unit == "%":
             return "a number with %"
         return _WAS[self.kind] + " written with a decimal comma" * (self.form.point == ",")
@@ -185,7 +185,7 @@ class Reading:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value means a missing one, words for it included."""
+    """Return whether a value is missing, or a word for a missing value."""
     return reads_as_missing(value) if isinstance(value, str) else _checks.is_missing(value)
 
 

@@ -1,4 +1,4 @@
-"""A column of both sides, as far as it decides what the column becomes: of rows in memory."""
+"""The facts on a column of rows in memory that determine its weak rankers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Side(ABC):
 
     @abstractmethod
     def refuse_levels(self) -> None:
-        """Say what can be no level."""
+        """Refuse a value that cannot be a level."""
 
 
 class Numbers(ABC):

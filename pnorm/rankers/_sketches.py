@@ -1,4 +1,4 @@
-"""What is kept of very many values: the points of their distribution, and how many are different."""
+"""Sketches of many values: points of their distribution, and the number of distinct values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides the weak rankers of a table, kept of batches of rows: summaries that merge, wherever the rows lie."""
+"""Summaries of batches of rows, which merge and determine the weak rankers of a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NUMERIC = (NUMBER, BOOLEAN, DATE, DURATION, TIME)
 
 @dataclass(frozen=True, eq=False)
 class SideSummary:
-    """What is kept of a column of the rows of one side."""
+    """The summary of a column of the rows of one side."""
 
     size: int = 0
     missing: int = 0
@@ -43,7 +43,7 @@ class SideSummary:
     gap: Odd | None = None
     """A value that is missing, in a column of numbers."""
     types: tuple[str, ...] = ()
-    """What values are that cannot be used."""
+    """The kind of values that cannot be used."""
     order: tuple[Any, ...] | None = None
     declared: bool = False
     written: Written | None = None
@@ -93,7 +93,7 @@ class SideSummary:
         return self.size - self.missing
 
     def merged(self, other: SideSummary) -> SideSummary:
-        """Return what is kept of the rows of both; one without values has no say in what the column is."""
+        """Return the summary of the rows of both; a column without values does not affect the kind."""
         numbers = dict(self.numbers)
         for kind, of in other.numbers.items():
             numbers[kind] = numbers[kind].merged(of) if kind in numbers else of
@@ -296,7 +296,7 @@ class _Points(Numbers):
 
 
 class TableSummary:
-    """What decides the weak rankers of a table, of the rows so far.
+    """The summary of the rows so far, which determines the weak rankers of a table.
 
     A summary of one batch of rows merges with that of the next one. The weak rankers are those that `from_table` makes
     of all rows, as long as each side of a column has at most 65,536 different values. Beyond, cuts are placed from

@@ -1,4 +1,4 @@
-"""What is kept of the text of a column, however much there is of it: frequent words, and the forms that fit all."""
+"""A summary of the text of a column, of bounded size: frequent words, and the forms that fit all words."""
 
 from __future__ import annotations
 
