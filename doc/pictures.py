@@ -108,7 +108,7 @@ def below(figure, ax, columns):
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4)
 
 
-def hero(powers=(1, 16), paid=1000, across=50):
+def hero(powers=(1, 16), paid=1000, across=40):
     """Two lists of the same held-out rows, side by side: the first rows of each, and what is wrong among them."""
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2
@@ -121,23 +121,24 @@ def hero(powers=(1, 16), paid=1000, across=50):
     row, column = np.divmod(np.arange(paid), across)
 
     def draw():
-        figure, axes = plt.subplots(1, len(first), figsize=(8.35, 3.15), layout="none")
-        figure.subplots_adjust(0.012, 0.12, 0.988, 0.8, 0.05)
+        figure, axes = plt.subplots(1, len(first), figsize=(8.0, 4.95), layout="none")
+        figure.subplots_adjust(0.012, 0.105, 0.988, 0.665, 0.06)
         for ax, (p, is_good) in zip(axes, first.items(), strict=True):
-            for of, colour, alpha in ((is_good, BLUE, 0.32), (~is_good, RED, 1.0)):
-                at = np.stack([column[of], row[of]], axis=1)[:, None] + [[0, 0], [0.8, 0], [0.8, 0.8], [0, 0.8], [0, 0]]
+            for of, colour, alpha, size in ((is_good, BLUE, 0.3, 0.8), (~is_good, RED, 1.0, 1.0)):
+                corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) * size + (1.0 - size) / 2
+                at = np.stack([column[of], row[of]], axis=1)[:, None] + corners
                 codes = np.tile([Curve.MOVETO, Curve.LINETO, Curve.LINETO, Curve.LINETO, Curve.CLOSEPOLY], len(at))
                 ax.add_patch(PathPatch(Curve(at.reshape(-1, 2), codes), color=colour, alpha=alpha, lw=0))
-            ax.set(xlim=(-0.1, across), ylim=(paid / across, -0.2))
+            ax.set(xlim=(0, across), ylim=(paid / across, 0))
             ax.set_axis_off()
             where = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            ax.annotate(str(np.count_nonzero(~is_good)), (0, 1), (0, 4), color=RED, size=30, weight="bold", **where)
-            ax.annotate("wrong claims among", (0, 1), (48, 19), size=13, **where)
-            ax.annotate(f"the first {paid:,}", (0, 1), (48, 4), size=13, **where)
-            name = f"{'no push' if p == 1 else 'push'}, p = {p}"
-            ax.annotate(name, (1, 1), (0, 5), size=15, weight="bold", ha="right", **where)
-        words = f"The best {paid:,} of {len(held):,} simulated held-out claims, row by row. Wrong ones are orange."
-        figure.text(0.5, 0.03, words, size=11, ha="center")
+            wrong = f"{np.count_nonzero(~is_good)} wrong"
+            ax.annotate(wrong, (0, 1), (2, 37), color=RED, size=36, weight="bold", **where)
+            name = f"{'no push' if p == 1 else 'with the push'}, p = {p}"
+            ax.annotate(name, (0, 1), (2, 11), size=20, **where)
+        figure.text(0.017, 0.915, f"The top {paid:,} claims under two scores", size=22, weight="bold")
+        words = "One square is one held-out claim (simulated data)."
+        figure.text(0.017, 0.03, words, size=18)
         return figure
 
     save(draw, "hero")
