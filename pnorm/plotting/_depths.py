@@ -93,11 +93,11 @@ def precision_by_depth(
         curves.append((_depths(n if most is None else min(n, most)), rows, rows.n_pos / n))
     ax = new_axes(1, (6.0, 4.0)) if ax is None else ax
     look, lowest = Look(ax), []
-    for (depths, rows, _), key, colour in zip(curves, several, look.of_series(several), strict=True):
+    for (depths, rows, _), key, line in zip(curves, several, look.lines_of_series(several), strict=True):
         found = _precisions(rows, depths, confidence, n_resamples, seed)
-        ax.plot(depths, found[0], color=colour, label=label_of(key))
+        ax.plot(depths, found[0], label=label_of(key), **line)
         if confidence is not None:
-            ax.fill_between(depths, *found[1:], color=colour, alpha=0.18, lw=0)
+            ax.fill_between(depths, *found[1:], color=line["color"], alpha=0.18, lw=0)
         lowest.append(float(np.min(found)))
     shares = sorted({share for *_, share in curves})
     for share in shares:

@@ -64,6 +64,12 @@ class Look:
 
         return [colormaps["viridis"](share) for share in np.linspace(*self._scale, len(keys))]
 
+    def lines_of_series(self, keys: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return a colour and a dash for each of several lines: dashes are for those beyond the colours."""
+        colours, size = self.of_series(keys), len(self.cycle)
+        dashes = ("-",) if len(set(colours)) == len(colours) else ("-", "--", ":")
+        return [{"color": each, "ls": dashes[k // size % len(dashes)]} for k, each in enumerate(colours)]
+
     def signs(self, values: Any) -> list[str]:
         """Return blue for values above zero, orange for others."""
         return [self.kinds[0] if value > 0.0 else self.kinds[1] for value in values]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, metrics
+from pnorm._checks import text
 from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
 
@@ -83,8 +84,8 @@ def roc(lists: Mapping[Any, Any], *, units: str | None = None, ax: Any = None) -
     curves = [(label_of(key), curve) for key, curve in named.items()]
     what = " rate" if units == "rates" else "s"
     for each in axes:
-        for (label, (false, true)), colour in zip(curves, Look(each).of_series(named), strict=True):
-            each.plot(false, true, color=colour, label=label)
+        for (label, (false, true)), line in zip(curves, Look(each).lines_of_series(named), strict=True):
+            each.plot(false, true, label=label, **line)
         each.set(xlabel=f"false positive{what}", ylabel=f"true positive{what}")
     legend(axes[-1], loc="lower right")
     if axes.size == 2:
@@ -115,6 +116,20 @@ def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]], units: str, a
     room = 0.06 * max(high - low, 1.0 if units == "counts" else 0.01)
     ax.set(xlim=(-0.02 * end, end), ylim=(max(low - 4.0 * room, -room), high + room))
     if met is not None:
-        look, label = Look(ax), f"first crossing of {named[0][0]} and {named[-1][0]}"
+        look, label = Look(ax), _crossing_label(ax, *(text.shown(str(named[k][0]), 40) for k in (0, -1)))
         ax.plot(*met, "o", mfc="none", mec=look.ink, mew=1.4, ms=10, label=label)
         legend(ax, handles=ax.lines[-1:], loc="lower right")
+
+
+def _crossing_label(ax: Any, first: str, last: str) -> str:
+    """Return the words of the legend, on several lines if the axes are too narrow for one."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
+    room = 72.0 * ax.get_window_extent().width / ax.figure.dpi / (0.55 * size) - 5.0  # in letters, beside the circle
+    for broken in ("first crossing of {} and {}", "first crossing of\n{} and {}"):
+        words = broken.format(first, last)
+        if max(map(len, words.splitlines())) <= room:
+            return words
+    return f"first crossing of\n{first}\nand {last}"

@@ -59,12 +59,12 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     ax = new_axes(1, (5.0, 4.0)) if ax is None else ax
     symbols = {run._symbol for run in several.values()}
     symbol = symbols.pop() if len(symbols) == 1 else "objective"
-    for (key, run), colour in zip(several.items(), Look(ax).of_series(several), strict=True):
+    for (key, run), line in zip(several.items(), Look(ax).lines_of_series(several), strict=True):
         value = run.objective - (run.objective[0] if base is None else base)
         rounds = np.arange(run.n_iter + 1)
         shown = np.ones(rounds.size, bool) if base is None else value > 1e-14 * abs(run.objective[-1])
         marker = "o" if run.n_iter < 30 else None
-        ax.plot(rounds[shown], value[shown], color=colour, marker=marker, ms=4, label=label_of(key))
+        ax.plot(rounds[shown], value[shown], marker=marker, ms=4, label=label_of(key), **line)
     ax.set_xscale("symlog", linthresh=1.0)
     if base is not None:
         ax.set_yscale("log")
