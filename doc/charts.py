@@ -2,11 +2,9 @@
 
     python doc/charts.py [NAME ...]
 
-Needs Matplotlib. Nothing is measured here. The .inc files are written by the benchmarks and by doc/pictures.py. A .txt
-file is what a benchmark prints: choosing.py (with `penalties`: choosing_penalties), prices.py, queries.py, rivals.py,
-small.py, waits.py, claims.py, lists.py and score_tables.py. Each chart is drawn twice, for light and for dark pages,
-as NAME.svg and NAME-dark.svg. A file of numbers in another form than expected is an error. Without a NAME, all are
-drawn; the names are those of the functions in `CHARTS`.
+Needs Matplotlib. Nothing is measured here. `doc/outputs.py` lists the command that makes each file of numbers. Each
+chart is drawn twice, for light and for dark pages, as NAME.svg and NAME-dark.svg. A file of numbers in another form is
+an error. Without a NAME, all are drawn; the names are those of the functions in `CHARTS`.
 """
 
 import re
