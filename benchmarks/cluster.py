@@ -1,20 +1,18 @@
 """Costs of a round on a cluster: the numbers of the page "Rows on a cluster"; needs Dask (extra ``dask``).
 
-    python benchmarks/cluster.py [PICTURE.svg]
+    python benchmarks/cluster.py
 
 1. Measured on a cluster of two processes of this machine: what an exchange costs beside the work on the rows, with the
    number of tasks and with that of partitions, and what the work on a million rows costs.
 2. Simulated from these: seconds, exchanges and bytes of a round on a billion rows of 50 columns, for 1 to 1000 workers
    of one thread. The scheduler hands out one task at a time, with the question in it; a worker that has its answer
    sends it to the one that merges it with 15 others, over a network of 1 GB/s and 1 ms; the last four come here;
-   merging costs as much as sending. Everything else is as measured.
+   merging costs as much as sending. Everything else is as measured. `doc/pictures.py workers` draws it.
 """
 
 import heapq
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import dask.array as da
 import numpy as np
@@ -136,27 +134,8 @@ def simulated(costs, kind, n_rows, n_workers):
     return KINDS[kind] * (max(ready) + len(ready) * sending + costs.question / 2), moved
 
 
-def draw(costs, n_rows, path):
-    """Seconds a round against workers, and what they would be if workers were all it took."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    workers = np.unique(np.geomspace(1, 1000, 60).astype(int))
-    with plt.style.context(Path(__file__).parents[1] / "doc" / "pnorm.mplstyle"):
-        figure, ax = plt.subplots(figsize=(6.4, 3.8))
-        for kind, colour in zip(KINDS, ("#0072b2", "#e69f00"), strict=True):
-            ideal = KINDS[kind] * costs.row[kind] * n_rows / workers
-            ax.loglog(workers, [simulated(costs, kind, n_rows, n)[0] for n in workers], color=colour, label=kind)
-            ax.loglog(workers, ideal, color=colour, ls=":", lw=1.1)
-        ax.set(xlabel="workers", ylabel="seconds a round (simulated)")
-        ax.legend()
-        figure.savefig(path, metadata={"Date": None})
-
-
 def main():
-    """Print both parts, and draw the second."""
+    """Print both parts."""
     print("1. Two processes of this machine")
     costs = measure()
     print(
@@ -175,8 +154,6 @@ def main():
             share = KINDS[kind] * costs.row[kind] * n_rows / n / seconds
             cells.append(f"{seconds:10.3f} {share:5.0%} {KINDS[kind] * moved / 1e6:7.2f}")
         print(f"    {n:7}" + "".join(f"{cell:>25}" for cell in cells))
-    if len(sys.argv) > 1:
-        draw(costs, n_rows, sys.argv[1])
 
 
 if __name__ == "__main__":

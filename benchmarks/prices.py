@@ -1,14 +1,15 @@
 """Prices on real lists: the numbers and curves of the page "Prices and losses"; needs PNORM_DATA.
 
-    PNORM_DATA=... python benchmarks/prices.py
+    PNORM_DATA=... python benchmarks/prices.py prices
+    PNORM_DATA=... python benchmarks/prices.py losses
 
 PNORM_DATA is a folder with pima-indians-diabetes.csv, wdbc.data, magic04.data and spambase.data.
-1. Train on random splits with the logistic loss and seven prices, 200 rounds as in the papers: the
+prices: train on random splits with the logistic loss and seven prices, 200 rounds as in the papers: the
    top of the list, the whole of it, and the price that was paid.
-2. The same with five losses and the price r ** 4.
+losses: the same with five losses and the price r ** 4.
 """
 
-import time
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -87,10 +88,8 @@ def experiment(name, what="prices", splits=SPLITS):
 
 def table(name, what):
     """Means over splits, and differences from the first row in standard errors."""
-    begin = time.perf_counter()
     found = experiment(name, what)
-    print(f"\n{name}, {what}, {SPLITS} splits, {time.perf_counter() - begin:.0f} s")
-    print(f"{'':20} {'train':>8}{'':22}{'test':>8}")
+    print(f"{name:20} {'train':>8}{'':22}{'test':>8}")
     print(f"{'':20} {'at top':>8} {'first 5%':>9} {'AUC':>7}    {'at top':>8} {'first 5%':>9} {'AUC':>7}   ends")
     base = next(iter(found.values()))[0]
     for label, (numbers, ends) in found.items():
@@ -103,9 +102,10 @@ def table(name, what):
         ]
         counts = ", ".join(f"{status} {ends.count(status)}" for status in sorted(set(ends)))
         print(f"{label:20} {'  '.join(cells)}   {counts}")
+    print(flush=True)
 
 
 if __name__ == "__main__":
-    for what in ("prices", "losses"):
+    for what in sys.argv[1:] or ("prices", "losses"):
         for name in data():
             table(name, what)

@@ -2,11 +2,9 @@
 
     python doc/charts.py [NAME ...]
 
-Needs Matplotlib. Nothing is measured here. The .inc files are written by the benchmarks and by doc/pictures.py. A .txt
-file is what a benchmark prints: choosing.py (with `penalties`: choosing_penalties), prices.py, queries.py, rivals.py,
-small.py, waits.py, claims.py, lists.py and score_tables.py. Each chart is drawn twice, for light and for dark pages,
-as NAME.svg and NAME-dark.svg. A file of numbers in another form than expected is an error. Without a NAME, all are
-drawn; the names are those of the functions in `CHARTS`.
+Needs Matplotlib. Nothing is measured here. `doc/outputs.py` lists the command that makes each file of numbers. Each
+chart is drawn twice, for light and for dark pages, as NAME.svg and NAME-dark.svg. A file of numbers in another form is
+an error. Without a NAME, all are drawn; the names are those of the functions in `CHARTS`.
 """
 
 import re
@@ -56,8 +54,7 @@ class Theme:
             "axes.grid": False,
             "legend.frameon": False,
             "savefig.transparent": True,
-            "font.size": 11.5,  # a page shows a chart at two thirds of its size
-            "axes.titlesize": 12,
+            "axes.titlesize": 11,
         }
 
 
@@ -130,6 +127,9 @@ def text_lines(name):
 
 # Drawing
 
+WIDTH = 5.8
+"""Of all charts, in inches: a page shows them at this size, and a telephone at five eighths of it."""
+
 
 def figure_of(rows, columns, size, axis="x", **kwargs):
     """Return panels with a grid along one axis: "x" for lines of names, "y" for curves."""
@@ -169,7 +169,7 @@ def ahead(theme, difference, error):
     return dict(colour=theme.grey, marker="s", hollow=theme.page)
 
 
-def legend_of_differences(figure, theme, above, below, ncols=3):
+def legend_of_differences(figure, theme, above, below, ncols=2):
     handles = [
         Line2D([], [], color=theme.blue, marker="o", lw=1.6, label=above),
         Line2D([], [], color=theme.red, marker="D", lw=1.6, label=below),
@@ -197,7 +197,7 @@ def additive(theme, column):
     """The default minus each other method, by data set."""
     found = by_method("additive", column)
     names = ("p = 1", *ADDITIVE, "HistGradientBoosting")
-    figure, axes = figure_of(2, 4, (9, 6), sharey=True)
+    figure, axes = figure_of(4, 2, (WIDTH, 9.6), sharey=True)
     for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         for y, name in enumerate(names):
             _, difference, error = map(number, must(DIFFERENCE, of[name][0], f"additive, {data}, {name}").groups())
@@ -210,7 +210,7 @@ def additive(theme, column):
         thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, ["default with p = 1", *names[1:]])
-    figure.supxlabel(f"{MEASURES[column]}: default minus the method", fontsize=12)
+    figure.supxlabel(f"{MEASURES[column]}: default minus the method", fontsize=11)
     legend_of_differences(figure, theme, "default ahead", "method ahead")
     return figure
 
@@ -229,8 +229,8 @@ def additive_summary(theme):
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
     cell = NUMBER + r", (\*{0,2})" + VALUE_AND_ERROR + r"\*{0,2} \((.+)\)"  # bold: beyond one standard error
-    figure, axes = figure_of(1, 4, (9, 3.6), sharey=True)
-    for ax, measure in zip(axes[0], MEASURES, strict=True):
+    figure, axes = figure_of(2, 2, (WIDTH, 6.2), sharey=True)
+    for ax, measure in zip(axes.flat, MEASURES, strict=True):
         for y, row in enumerate(rows):
             _, bold, *numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[:4]
             difference, error = map(number, numbers)
@@ -239,8 +239,9 @@ def additive_summary(theme):
         ax.set_title(measure)
         few_ticks(ax)
         thousandths(ax)
-    name_rows(axes[0, 0], [row[0] for row in rows])
-    figure.supxlabel("default minus the best of the other additive scores", fontsize=12)
+    for ax in axes[:, 0]:
+        name_rows(ax, [row[0] for row in rows])
+    figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
     legend_of_differences(figure, theme, "default ahead", "the other ahead")
     return figure
 
@@ -251,7 +252,7 @@ def additive_rules(theme):
     if heading != ["rule", "behind", "where"]:
         raise ValueError(f"additive_rules.inc has the columns {heading}")
     behind = [[int(part) for part in must(r"(\d+) of (\d+)", row[1], row[0]).groups()] for row in rows]
-    figure, axes = figure_of(1, 1, (7.5, 5.6))
+    figure, axes = figure_of(1, 1, (WIDTH, 5.6))
     ax = axes[0, 0]
     colours = [theme.blue if y == 0 else theme.grey for y in range(len(rows))]
     ax.barh(range(len(rows)), [count for count, _ in behind], color=colours, height=0.65)
@@ -259,7 +260,7 @@ def additive_rules(theme):
         ax.text(count + 0.2, y, str(count), va="center", fontsize=10)
     name_rows(ax, [row[0] + (" (the default)" if y == 0 else "") for y, row in enumerate(rows)])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel(f"comparisons, of {behind[0][1]}, won by the best other method")
+    ax.set_xlabel(f"comparisons, of {behind[0][1]},\nwon by the best other method")
     return figure
 
 
@@ -298,7 +299,7 @@ def quality(theme):
     names = [name for of in FAMILIES.values() for name in of]
     looks = {"push": (theme.blue, "o"), "classifier": (theme.green, "s"), "ranker": (theme.orange, "^")}
     colours, markers = zip(*(looks[family] for family, of in FAMILIES.items() for _ in of), strict=True)
-    figure, axes = figure_of(2, 3, (9, 6.6), sharey=True)
+    figure, axes = figure_of(3, 2, (WIDTH, 9.2), sharey=True)
     for ax, (data, of) in zip(axes.flat, found.items(), strict=False):
         if set(of) - set(names):
             raise ValueError(f"quality.inc, {data}: methods {set(of) - set(names)}")
@@ -311,11 +312,11 @@ def quality(theme):
         few_ticks(ax, 4)
     for ax in axes[:, 0]:
         name_rows(ax, names)
-    axes[1, 2].axis("off")
+    axes[2, 1].axis("off")
     families = {"push": looks["push"], "classifiers": looks["classifier"], "rankers": looks["ranker"]}
     hollow = "hollow: no significant\ndifference from the\npush on thresholds\n(a9a: on columns)"
-    legend_of_families(figure, families, hollow, loc="center", bbox_to_anchor=(0.86, 0.27))
-    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean and standard deviation", fontsize=12)
+    legend_of_families(figure, families, hollow, loc="center", bbox_to_anchor=(0.8, 0.2))
+    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance),\nmean and standard deviation", fontsize=11)
     return figure
 
 
@@ -323,9 +324,9 @@ def stacking(theme):
     """Models and stacks minus LightGBM alone."""
     found = by_method("stacking", "pAUC 1 %", "AP")
     names = ("HistGradientBoosting", "ExtraTrees", "mean", "logistic weights", "push, p = 1", "push, p = 4")
-    figure, axes = figure_of(2, 3, (9, 5), sharey=True)
-    for column, (data, of) in zip(axes.T, found.items(), strict=True):
-        for i, ax in enumerate(column):
+    figure, axes = figure_of(3, 2, (WIDTH, 7.4), sharey=True)
+    for panels, (data, of) in zip(axes, found.items(), strict=True):
+        for i, ax in enumerate(panels):
             for y, name in enumerate(names):
                 text = of[name][i]
                 _, difference, error = map(number, must(DIFFERENCE, text, f"stacking, {data}, {name}").groups())
@@ -337,7 +338,7 @@ def stacking(theme):
             thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [f"stack: {name}" if y > 1 else name for y, name in enumerate(names)])
-    figure.supxlabel("difference from LightGBM alone, with standard error", fontsize=12)
+    figure.supxlabel("difference from LightGBM alone, with standard error", fontsize=11)
     legend_of_differences(figure, theme, "ahead of LightGBM", "behind LightGBM")
     return figure
 
@@ -345,8 +346,8 @@ def stacking(theme):
 def boosting(theme):
     """Objectives for LightGBM, XGBoost and stumps, by data set."""
     found = [table for table in tables("boosting") if "splits" in table[0]]
-    figure, axes = figure_of(1, len(found), (9, 4.8), sharey=True)
-    for ax, (title, heading, rows) in zip(axes[0], found, strict=True):
+    figure, axes = figure_of(2, 2, (WIDTH, 9.0), sharey=True)
+    for ax, (title, heading, rows) in zip(axes.flat, found, strict=False):
         data = must(r"(\w+): \d+ rows, \d+ positive; \d+ splits", title, "boosting")[1]
         at = heading.index("pAUC 1 %")
         looks = [
@@ -358,15 +359,17 @@ def boosting(theme):
             ax.axhline(y, color=theme.grid, lw=0.8)
         ax.set_title(data)
         few_ticks(ax, 4)
-    name_rows(axes[0, 0], [row[0] for row in found[0][2]])
-    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean of six splits", fontsize=12)
+    for ax in axes[:, 0]:
+        name_rows(ax, [row[0] for row in found[0][2]])
+    axes[1, 1].axis("off")
+    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance),\nmean of six splits", fontsize=11)
     families = {
         "push": (theme.blue, "o"),
         "classifier": (theme.green, "s"),
         "the library's ranker": (theme.orange, "^"),
     }
-    legend_of_families(figure, families, "hollow: not significantly different from the classifier",
-                       loc="outside upper center", ncols=4, columnspacing=1.2, handletextpad=0.3)  # fmt: skip
+    hollow = "hollow: not significantly\ndifferent from\nthe classifier"
+    legend_of_families(figure, families, hollow, loc="center", bbox_to_anchor=(0.8, 0.28))
     return figure
 
 
@@ -376,8 +379,8 @@ def calibration(theme):
     names = [f"{kind}, p = {p}" for kind in ("minimize", "train") for p in (1, 4, 16)]
     others = ["logistic regression", "boosted trees"]
     ways = {"": (theme.blue, "o"), ", Platt": (theme.orange, "D"), ", isotonic": (theme.green, "s")}
-    figure, axes = figure_of(1, 4, (9, 4.6), sharey=True)
-    for ax, (data, of) in zip(axes[0], found.items(), strict=True):
+    figure, axes = figure_of(2, 2, (WIDTH, 7.6), sharey=True)
+    for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         for y, name in enumerate(names + others):
             for i, (way, (colour, marker)) in enumerate(ways.items() if name in names else [("", (theme.grey, "^"))]):
                 value, _, mark = must(MARKED, of[name + way][0], f"calibration, {data}, {name}{way}").groups()
@@ -388,12 +391,12 @@ def calibration(theme):
         ax.set_title(data)
         few_ticks(ax)
         ax.margins(x=0.12)
-    name_rows(axes[0, 0], names + others)
-    figure.supxlabel("Brier score (smaller is better)", fontsize=12)
+    for ax in axes[:, 0]:
+        name_rows(ax, names + others)
+    figure.supxlabel("Brier score (smaller is better)", fontsize=11)
     families = {"as it is": ways[""], "Platt": ways[", Platt"], "isotonic": ways[", isotonic"]}
-    hollow = "hollow: no significant difference from logistic regression"
-    legend_of_families(figure, families, hollow, loc="outside upper center", ncols=4, columnspacing=1.0,
-                       handletextpad=0.2)  # fmt: skip
+    hollow = "hollow: no significant difference\nfrom logistic regression"
+    legend_of_families(figure, families, hollow, loc="outside upper center", ncols=2)
     return figure
 
 
@@ -421,9 +424,9 @@ def choosing(theme):
     """The partial AUC and the AUC of rules of choice on new rows."""
     found = choices()
     names = list(found["pima"])
-    figure, axes = figure_of(2, 4, (9, 7.6), sharey=True)
-    for column, (data, of) in zip(axes.T, found.items(), strict=True):
-        for ax, measure, mark in zip(column, ("pAUC", "AUC"), ("m1", "m3"), strict=True):
+    figure, axes = figure_of(4, 2, (WIDTH, 13.0), sharey=True)
+    for panels, (data, of) in zip(axes, found.items(), strict=True):
+        for ax, measure, mark in zip(panels, ("pAUC", "AUC"), ("m1", "m3"), strict=True):
             for y, name in enumerate(names):
                 filled = bool(of[name][mark]) or name == "best pAUC"
                 colour = theme.blue if name == "best pAUC" else theme.red if filled else theme.grey
@@ -441,8 +444,8 @@ def choosing(theme):
         Line2D([], [], color=theme.red, marker="o", ls="none", label="significantly different from it"),
         Line2D([], [], color=theme.grey, marker="s", mfc=theme.page, ls="none", label="not significantly different"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
-    figure.supxlabel("on rows that were not used for the choice", fontsize=12)
+    figure.legend(handles=handles, loc="outside upper center", ncols=1)
+    figure.supxlabel("on rows that were not used for the choice", fontsize=11)
     return figure
 
 
@@ -450,8 +453,8 @@ def choosing_p(theme):
     """Which p cross-validation chooses, by the measure it is given."""
     found = choices()
     names = list(found["pima"])[:7]
-    figure, axes = figure_of(1, 4, (9, 3.1), sharey=True)
-    for ax, (data, of) in zip(axes[0], found.items(), strict=True):
+    figure, axes = figure_of(2, 2, (WIDTH, 5.4), sharey=True)
+    for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         shares = np.array([[int(n) for n in of[name]["p"].split()] for name in names], dtype=float)
         shares /= shares.sum(axis=1, keepdims=True)
         left = np.zeros(len(names))
@@ -460,17 +463,18 @@ def choosing_p(theme):
             left += share
         ax.set_title(data)
         ax.set_xlim(0, 1)
-        ax.set_xticks([0, 0.5, 1], ["0", "50 %", ""])
-    name_rows(axes[0, 0], names)
+        ax.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    for ax in axes[:, 0]:
+        name_rows(ax, names)
     handles = [Patch(color=colour, label=f"p = {p}") for p, colour in theme.powers.items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    figure.supxlabel("share of the splits that choose this p", fontsize=12)
+    figure.supxlabel("share of the splits that choose this p", fontsize=11)
     return figure
 
 
 def experiments(theme):
     """Positives above the first negative against p, in training and testing, by either rule of selection."""
-    figure, axes = figure_of(2, 4, (9, 5.2), "y")
+    figure, axes = figure_of(4, 2, (WIDTH, 9.6), "y")
     by = []
     for name in ("experiments", "experiments_colt"):
         _, heading, rows = tables(name)[0]
@@ -491,18 +495,17 @@ def experiments(theme):
         ax.xaxis.set_major_formatter("{x:.0f}")
         ax.set_ylim(0)
         ax.set_title(setting)
-    for ax in axes[1]:
+    for ax in (axes[3, 0], axes[2, 1]):
         ax.set_xlabel("p")
-    axes[0, 3].set_xlabel("p")
-    axes[1, 3].axis("off")
+    axes[3, 1].axis("off")
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ms=4.5, label="training"),
         Line2D([], [], color=theme.red, marker="s", ms=4.5, label="testing"),
         Patch(color=theme.grey, alpha=0.3, label="± one std. deviation"),
         Line2D([], [], color=theme.grey, ls=(0, (4, 2)), label="largest edge (COLT)"),
     ]
-    figure.legend(handles=handles, loc="center", bbox_to_anchor=(0.875, 0.27), fontsize=11)
-    figure.supylabel("positives above the first negative", fontsize=12)
+    figure.legend(handles=handles, loc="center", bbox_to_anchor=(0.77, 0.14))
+    figure.supylabel("positives above the first negative", fontsize=11)
     return figure
 
 
@@ -514,25 +517,27 @@ def curves_sets(theme):
     (title, heading, rows) = found[0]
     if title != "All columns" or heading != expected:
         raise ValueError(f"curves.inc begins with {title}, {heading}")
-    figure, axes = figure_of(1, 3, (9, 4.8), sharey=True)
+    figure, axes = figure_of(2, 2, (WIDTH, 8.0), sharey=True)
     for y, row in enumerate(rows):
         auc = [value_and_error(text, "curves")[0] for text in row[5:7]]
         pairs = auc, [number(text) for text in row[9:11]], [number(text) for text in row[7:9]]
-        for ax, (one, large) in zip(axes[0], pairs, strict=True):
+        for ax, (one, large) in zip(axes.flat, pairs, strict=False):
             ax.plot([one, large], [y, y], color=theme.grey, lw=1.6)
             dot(ax, one, y, theme.blue)
             dot(ax, large, y, theme.red, "D")
-    for ax, label in zip(axes[0], ("AUC, new rows", "top, new rows", "top, training rows"), strict=True):
+    for ax, label in zip(axes.flat, ("AUC, new rows", "top, new rows", "top, training rows"), strict=False):
         ax.set_title(label)
         few_ticks(ax, 4)
-    for ax in axes[0, 1:]:
+    for ax in (axes[0, 1], axes[1, 0]):
         ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f} %")
-    name_rows(axes[0, 0], [f"{row[0]}: {row[1]}" for row in rows])
+    for ax in axes[:, 0]:
+        name_rows(ax, [f"{row[0]}: {row[1]}" for row in rows])
+    axes[1, 1].axis("off")
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ls="none", label="p = 1"),
         Line2D([], [], color=theme.red, marker="D", ls="none", label="p = 64"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=2)
+    figure.legend(handles=handles, loc="center", bbox_to_anchor=(0.8, 0.28))
     return figure
 
 
@@ -543,7 +548,7 @@ SCARCE = {"few positives": lambda i, k, most: k == most[1], "few negatives": lam
 def uneven_gain(theme):
     """The gain of p = 4, 16 and 64 over p = 1, by the number of rows of the smaller class."""
     found = {title: (heading, rows) for title, heading, rows in tables("uneven")}
-    figure, axes = figure_of(3, 3, (9, 7), "y", sharex=True, sharey="row")
+    figure, axes = figure_of(3, 3, (WIDTH, 7.4), "y", sharex=True, sharey="row")
     for row_of_axes, data in zip(axes, ("MAGIC", "Spambase", "a9a"), strict=True):
         heading, rows = found[data]
         if heading[:6] != ["I", "K", "pAUC, p = 1", "p = 4", "p = 16", "p = 64"]:
@@ -560,13 +565,12 @@ def uneven_gain(theme):
                 ax.errorbar(x, gain, 2 * error, color=colour, marker=marker, ms=5, lw=1.4, label=f"p = {p}")
             ax.axhline(0, color=theme.ink, lw=0.8)
             ax.set_xscale("log")
-            ax.xaxis.set_major_locator(FixedLocator([50, 200, 1000, 4000]))
+            ax.xaxis.set_major_locator(FixedLocator([50, 500, 4000]))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter("{x:.0f}")
-            ax.set_title(f"{data}: {scarce}")
-    for ax in axes[-1]:
-        ax.set_xlabel("rows of the smaller class")
-    figure.supylabel("gain in partial AUC over p = 1, hundredths", fontsize=12)
+            ax.set_title(f"{data}:\n{scarce}", fontsize=10)
+    figure.supxlabel("rows of the smaller class", fontsize=11)
+    figure.supylabel("gain in partial AUC over p = 1, hundredths", fontsize=11)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
@@ -594,27 +598,28 @@ def queries(theme):
             gains[setting, found[1], int(found[2])] = number(found[3]), number(found[4])
     if len(levels) != 24 or len(gains) != 16:
         raise ValueError("queries.txt should have 24 means and 16 differences from p = 1")
-    figure, axes = figure_of(2, 4, (9, 5), "y", sharex=True)
-    for column, (setting, title) in zip(axes.T, QUERIES.items(), strict=True):
-        above, below = column
+    figure, axes = figure_of(4, 2, (WIDTH, 9.4), "y", sharex=True)
+    for panels, (setting, title) in zip(axes, QUERIES.items(), strict=True):
+        above, below = panels
         for weight, colour, marker in (("equal", theme.blue, "o"), ("pairs", theme.red, "D")):
             at = np.arange(3) + (0.05 if weight == "equal" else -0.05)
             above.plot(at, [levels[setting, weight, p] for p in (1, 2, 4)], color=colour, marker=marker, ms=5, lw=1.5)
             gain, error = np.array([(0, 0), gains[setting, weight, 2], gains[setting, weight, 4]]).T
             below.errorbar(at, gain, 2 * error, color=colour, marker=marker, ms=5, lw=1.5)
-        above.set_title(title, fontsize=11)
+        above.set_title(title)
+        below.set_title("gain over p = 1\n" if "\n" in title else "gain over p = 1")
         above.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
         below.set_xticks(range(3), ["1", "2", "4"])
         below.set_xlim(-0.3, 2.3)
-        below.set_xlabel("p")
         below.axhline(0, color=theme.ink, lw=0.8)
         below.set_ylim(-4.5, 1.2)
-    span = 1.15 * max(ax.get_ylim()[1] - ax.get_ylim()[0] for ax in axes[0])
-    for ax in axes[0]:  # one unit has the same length in all panels
+    span = 1.15 * max(ax.get_ylim()[1] - ax.get_ylim()[0] for ax in axes[:, 0])
+    for ax in axes[:, 0]:  # one unit has the same length in all panels
         middle = sum(ax.get_ylim()) / 2
         ax.set_ylim(middle - span / 2, middle + span / 2)
-    axes[0, 0].set_ylabel("NDCG at 10,\nhundredths")
-    axes[1, 0].set_ylabel("gain over p = 1,\nhundredths")
+    for ax in axes[-1]:
+        ax.set_xlabel("p")
+    figure.supylabel("NDCG at 10, hundredths", fontsize=11)
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ms=5, label='group_weight="equal"'),
         Line2D([], [], color=theme.red, marker="D", ms=5, label='group_weight="pairs"'),
@@ -629,7 +634,7 @@ def speed(theme):
     many = [must(line, text, "rivals.txt").groups() for text in text_lines("rivals")[2:9]]
     few = [must(line, text, "rivals_few.txt").groups() for text in text_lines("rivals_few")[1:]]
     few = [row for row in few if row[2] == "LightGBM"] + [row for row in few if row[2] == "XGBoost"]
-    figure, axes = figure_of(2, 1, (8, 6.4), height_ratios=(len(many), len(few)), sharex=True)
+    figure, axes = figure_of(2, 1, (WIDTH, 8.2), height_ratios=(len(many), len(few)), sharex=True)
     for ax, rows, title in (
         (axes[0, 0], many, "a round, 1,000,000 rows, 50 columns"),
         (axes[1, 0], few, "few rows: cuts and 100 rounds"),
@@ -639,17 +644,17 @@ def speed(theme):
             ax.plot([1, share], [y, y], color=theme.blue if share < 1 else theme.red, lw=5, solid_capstyle="butt")
             beside = row[4]
             ax.text(share * (0.93 if share < 1 else 1.08), y, beside, ha="right" if share < 1 else "left", va="center",
-                    fontsize=9.5)  # fmt: skip
+                    fontsize=10)  # fmt: skip
         ax.axvline(1, color=theme.ink, lw=1)
         ax.set_xscale("log")
         ax.set_title(title, loc="left")
-    name_rows(axes[0, 0], [f"{what}: {rival}".replace("100000", "100,000") for what, _, rival, _, _ in many])
-    name_rows(axes[1, 0], [f"{what}: {rival}" for what, _, rival, _, _ in few])
-    axes[1, 0].set_xlim(0.0006, 5)
-    axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.01, 0.05, 0.2, 0.5, 1, 2]))
+    name_rows(axes[0, 0], [f"{what}:\n{rival}".replace("100000", "100,000") for what, _, rival, _, _ in many])
+    name_rows(axes[1, 0], [f"{what}:\n{rival}" for what, _, rival, _, _ in few])
+    axes[1, 0].set_xlim(0.0003, 8)
+    axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.02, 0.2, 1, 4]))
     axes[1, 0].xaxis.set_minor_locator(NullLocator())
     axes[1, 0].xaxis.set_major_formatter("{x:g}")
-    figure.supxlabel("pnorm's time divided by the other's; left of 1, pnorm is faster", fontsize=12)
+    figure.supxlabel("pnorm's time divided by the other's;\nleft of 1, pnorm is faster", fontsize=11)
     return figure
 
 
@@ -660,7 +665,7 @@ def speed_small(theme):
         rows.append(must(r"(.+?)\s{2,}" + r"\s+".join([NUMBER] * 5), text, "small.txt").groups())
     if text_lines("small")[0].split("  ")[0] != "rows, columns":
         raise ValueError("small.txt has another heading")
-    figure, axes = figure_of(1, 1, (7.5, 2.8))
+    figure, axes = figure_of(1, 1, (WIDTH, 3.0))
     ax = axes[0, 0]
     for y, row in enumerate(rows):
         for column, colour, marker in ((3, theme.blue, "o"), (5, theme.orange, "s")):
@@ -695,28 +700,28 @@ def objectives(theme, name, reference):
     if len(found) != 4 or any(rows[0][0] != reference for rows in found.values()):
         raise ValueError(f"{name}.txt should have four sets that begin with {reference}")
     names = [row[0] for row in found["Pima"]]
-    figure, axes = figure_of(2, 4, (9, 0.4 * len(names) + 2.6), sharey=True)
+    figure, axes = figure_of(4, 2, (WIDTH, 1.0 * len(names) + 4.0), sharey=True)
     figure.get_layout_engine().set(wspace=0.08)
-    for column, (data, rows) in zip(axes.T, found.items(), strict=True):
-        for ax, (train, test) in zip(column, ((1, 6), (4, 9)), strict=True):
+    for panels, (data, rows) in zip(axes, found.items(), strict=True):
+        for ax, (train, test) in zip(panels, ((1, 6), (4, 9)), strict=True):
             for y, row in enumerate(rows):
                 for at, colour, marker in ((train, theme.blue, "o"), (test, theme.red, "D")):
                     dot(ax, number(row[at]), y, colour, marker, hollow=None if row[at + 1] or not y else theme.page)
             few_ticks(ax)
             ax.margins(x=0.12)
-        column[0].set_title(f"{data}: at top")
-        column[1].set_title(f"{data}: AUC")
-        column[1].xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
-        column[0].set_xlim(0)
+        panels[0].set_title(f"{data}: at top")
+        panels[1].set_title(f"{data}: AUC")
+        panels[1].xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
+        panels[0].set_xlim(0)
     for ax in axes[:, 0]:
         name_rows(ax, names)
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ls="none", label="training"),
         Line2D([], [], color=theme.red, marker="D", ls="none", label="testing"),
         Line2D([], [], color=theme.ink, marker="o", mfc=theme.page, ls="none",
-               label=f"hollow: within two standard errors of {reference}"),
+               label=f"hollow: within two standard\nerrors of {reference}"),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure
 
 
@@ -741,9 +746,9 @@ def grades(theme):
             setting[name] = [(float(cells[i]), cells[i + 1]) for i in (0, 6)]
     if list(map(len, found.values())) != [7] * 3:
         raise ValueError("lists.txt should have seven methods for each of three settings")
-    figure, axes = figure_of(2, 3, (8, 5.6), sharey=True)
-    for column, (setting, of) in zip(axes.T, found.items(), strict=True):
-        for i, ax in enumerate(column):
+    figure, axes = figure_of(3, 2, (WIDTH, 8.0), sharey=True)
+    for panels, (setting, of) in zip(axes, found.items(), strict=True):
+        for i, ax in enumerate(panels):
             for y, (name, cells) in enumerate(of.items()):
                 value, mark = cells[i]
                 colour = theme.grey if not y else theme.blue if "alike" in name else theme.orange
@@ -756,7 +761,7 @@ def grades(theme):
         name_rows(ax, list(next(iter(found.values()))))
     handles = [
         Line2D([], [], color=theme.ink, marker="o", mfc=theme.page, ls="none",
-               label="hollow: not significantly different from listwise kendall"),
+               label="hollow: not significantly different\nfrom listwise kendall"),
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper center")
     return figure

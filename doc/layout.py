@@ -1,4 +1,5 @@
-"""Draw the folders and modules of the package, floor by floor, from their imports, into doc/_static/layout.svg.
+"""Draw the folders and modules of the package, floor by floor, from their imports, into doc/_static/layout.svg, and for
+dark pages into doc/_static/layout-dark.svg.
 
     python doc/layout.py
 
@@ -15,6 +16,7 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path as Curve
 from scipy.optimize import linprog
@@ -24,7 +26,9 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 from test_package import floors, layout, rooms  # noqa: E402
 
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#777777"
+BLUE, ORANGE, GREY = "C0", "C1", "C5"
+
+STYLE, DARK = (ROOT / "doc" / f"{name}.mplstyle" for name in ("pnorm", "pnorm-dark"))
 
 NOTES = {
     "pnorm._core": "compiled loops",
@@ -190,8 +194,8 @@ def heights(floor):
     return found
 
 
-def draw():
-    """Draw the picture."""
+def draw(file):
+    """Draw the picture in the style that is set."""
     of_rooms = rooms()
     floor = floors(of_rooms)
     assert set(floor) == set(NOTES), set(floor) ^ set(NOTES)
@@ -230,7 +234,8 @@ def draw():
     ax.set(xlim=(-0.4, width), ylim=(0.5 * FLOOR, FLOOR * (len(levels) + 0.5)))
     ax.axis("off")
     description = {"Date": None, "Description": layout(of_rooms)}
-    figure.savefig(ROOT / "doc" / "_static" / "layout.svg", metadata=description)
+    figure.savefig(ROOT / "doc" / "_static" / file, metadata=description, transparent=True)
+    plt.close(figure)
 
 
 def line(ax, points, walked):
@@ -257,16 +262,19 @@ def box(ax, name, place):
     last = name.removeprefix("pnorm.")
     private, folder = last.startswith("_"), (ROOT / "pnorm" / last).is_dir()
     colour = ORANGE if name == "pnorm._core" else GREY if private else BLUE
-    face = {ORANGE: "#fdf3dc", GREY: "white", BLUE: "#dcecf7"}[colour]
+    share = {ORANGE: 0.18, GREY: 0.0, BLUE: 0.16}[colour]
+    ink, paper = mpl.rcParams["text.color"], to_rgb(mpl.rcParams["axes.facecolor"])
+    face = tuple(share * a + (1.0 - share) * b for a, b in zip(to_rgb(colour), paper, strict=True))
     style = FancyBboxPatch(
         (x - 0.5 * width, y - 0.5 * HEIGHT), width, HEIGHT, "round,pad=0,rounding_size=0.07",
         fc=face, ec=colour, lw=2.0 if folder else 1.0, zorder=6,
     )  # fmt: skip
     ax.add_patch(style)
     ax.text(x, y + 0.09, last + "/" * folder, ha="center", va="center", fontsize=10, fontweight="bold", zorder=7)
-    ax.text(x, y - 0.11, NOTES[name], ha="center", va="center", fontsize=8.2, color="#444444", zorder=7)
+    ax.text(x, y - 0.11, NOTES[name], ha="center", va="center", fontsize=8.5, color=ink, alpha=0.85, zorder=7)
 
 
 if __name__ == "__main__":
-    with plt.style.context(ROOT / "doc" / "pnorm.mplstyle"):
-        draw()
+    for file, styles in {"layout.svg": [STYLE], "layout-dark.svg": [STYLE, DARK]}.items():
+        with plt.style.context(styles):
+            draw(file)

@@ -37,6 +37,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 import calibration  # noqa: E402
+import cluster as _cluster  # noqa: E402
 import curves as _curves  # noqa: E402
 import readable as _readable  # noqa: E402
 import uneven as _uneven  # noqa: E402
@@ -53,8 +54,8 @@ THEMES = {"": [STYLE, GRID], "-dark": [STYLE, DARK, GRID]}
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (f"C{k}" for k in range(6))
 BY_POWER = {1: BLUE, 4: ORANGE, 16: GREEN, 64: RED}
-WIDTH = 7.5
-"""Of all pictures, in inches: the width of a page, at which words have the size of the text."""
+WIDTH = 5.8
+"""Of all pictures, in inches: a page shows them at this size, and a telephone at five eighths of it."""
 
 
 def save(draw, name):
@@ -108,7 +109,7 @@ def below(figure, ax, columns):
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4)
 
 
-def hero(powers=(1, 16), paid=1000, across=50):
+def hero(powers=(1, 16), paid=1000, across=40):
     """Two lists of the same held-out rows, side by side: the first rows of each, and what is wrong among them."""
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2
@@ -121,23 +122,24 @@ def hero(powers=(1, 16), paid=1000, across=50):
     row, column = np.divmod(np.arange(paid), across)
 
     def draw():
-        figure, axes = plt.subplots(1, len(first), figsize=(8.35, 3.15), layout="none")
-        figure.subplots_adjust(0.012, 0.12, 0.988, 0.8, 0.05)
+        figure, axes = plt.subplots(1, len(first), figsize=(8.0, 4.95), layout="none")
+        figure.subplots_adjust(0.012, 0.105, 0.988, 0.665, 0.06)
         for ax, (p, is_good) in zip(axes, first.items(), strict=True):
-            for of, colour, alpha in ((is_good, BLUE, 0.32), (~is_good, RED, 1.0)):
-                at = np.stack([column[of], row[of]], axis=1)[:, None] + [[0, 0], [0.8, 0], [0.8, 0.8], [0, 0.8], [0, 0]]
+            for of, colour, alpha, size in ((is_good, BLUE, 0.3, 0.8), (~is_good, RED, 1.0, 1.0)):
+                corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) * size + (1.0 - size) / 2
+                at = np.stack([column[of], row[of]], axis=1)[:, None] + corners
                 codes = np.tile([Curve.MOVETO, Curve.LINETO, Curve.LINETO, Curve.LINETO, Curve.CLOSEPOLY], len(at))
                 ax.add_patch(PathPatch(Curve(at.reshape(-1, 2), codes), color=colour, alpha=alpha, lw=0))
-            ax.set(xlim=(-0.1, across), ylim=(paid / across, -0.2))
+            ax.set(xlim=(0, across), ylim=(paid / across, 0))
             ax.set_axis_off()
             where = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            ax.annotate(str(np.count_nonzero(~is_good)), (0, 1), (0, 4), color=RED, size=30, weight="bold", **where)
-            ax.annotate("wrong claims among", (0, 1), (48, 19), size=13, **where)
-            ax.annotate(f"the first {paid:,}", (0, 1), (48, 4), size=13, **where)
-            name = f"{'no push' if p == 1 else 'push'}, p = {p}"
-            ax.annotate(name, (1, 1), (0, 5), size=15, weight="bold", ha="right", **where)
-        words = f"The best {paid:,} of {len(held):,} simulated held-out claims, row by row. Wrong ones are orange."
-        figure.text(0.5, 0.03, words, size=11, ha="center")
+            wrong = f"{np.count_nonzero(~is_good)} wrong"
+            ax.annotate(wrong, (0, 1), (2, 37), color=RED, size=36, weight="bold", **where)
+            name = f"{'no push' if p == 1 else 'with the push'}, p = {p}"
+            ax.annotate(name, (0, 1), (2, 11), size=20, **where)
+        figure.text(0.017, 0.915, f"The top {paid:,} claims under two scores", size=22, weight="bold")
+        words = "One square is one held-out claim (simulated data)."
+        figure.text(0.017, 0.03, words, size=18)
         return figure
 
     save(draw, "hero")
@@ -165,19 +167,19 @@ def drawings():
     descent = {"train": pnorm.train(pos, neg, lines, 4)[1], "minimize": pnorm.minimize(pos, neg, lines, 4)[1]}
     found = pnorm.cross_validate(pos[:800], neg[:200], pnorm.rankers.normalized, [1, 4, 16], t_max=100, folds=5)
     path = pnorm.minimize_path(pos, neg, lines, 4, l2=10.0 ** np.arange(-3, 5))
-    single, wide = (5.0, 3.6), (WIDTH, 3.4)
+    single, wide = (5.0, 3.6), (WIDTH, 3.3)
     pictures = {
-        "ranked-list": ((WIDTH, 2.2), lambda ax: draw_with.ranked_list(lists, top=120, ax=ax)),
+        "ranked-list": ((WIDTH, 2.3), lambda ax: draw_with.ranked_list(lists, top=120, ax=ax)),
         "precision-by-depth": (single, lambda ax: draw_with.precision_by_depth({k: lists[k] for k in (1, 16)}, ax=ax)),
         "roc": (wide, lambda axes: draw_with.roc({k: lists[k] for k in (1, 16)}, ax=axes)),
         "push-path": (single, lambda ax: draw_with.push_path(precision, label="precision in the first 1,000", ax=ax)),
         "calibration": ((4.6, 4.6), lambda ax: draw_with.calibration({k: P[k] for k in (1, 16)}, ax=ax)),
-        "weights": ((6.0, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
+        "weights": ((WIDTH, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
         "shapes": ((WIDTH, 2.6), lambda axes: draw_with.shapes(of_cuts, H, top=3, ax=axes)),
-        "reasons": ((6.0, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
+        "reasons": ((WIDTH, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
         "trace": (single, lambda ax: draw_with.trace(descent, floor=descent["minimize"].objective[-1], ax=ax)),
         "cross-validation": (single, lambda ax: draw_with.cross_validation(found, ax=ax)),
-        "coefficient-path": ((6.0, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
+        "coefficient-path": ((WIDTH, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
     }
     panels = {"roc": 2, "shapes": 3}
     for name, (size, onto) in pictures.items():
@@ -211,15 +213,18 @@ def three_kinds_of_data():
 
 
 def hulls_and_objectives(p=4):
-    """Above, the rows and their hulls; below, the objective over the coefficients."""
+    """On the left, the rows and their hulls; on the right, the objective over the coefficients."""
 
     def draw():
-        figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.6))
-        for (kind, (pos, neg)), (above, under) in zip(three_kinds_of_data().items(), axes.T, strict=True):
-            draw_hulls(above, kind, pos, neg)
-            draw_objective(under, kind, pos, neg, p)
-        axes[0, 0].set_ylabel("$h_2$")
-        axes[1, 0].set_ylabel("$\\lambda_2$")
+        figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 8.8))
+        for (kind, (pos, neg)), (left, right) in zip(three_kinds_of_data().items(), axes, strict=True):
+            draw_hulls(left, kind, pos, neg)
+            draw_objective(right, kind, pos, neg, p)
+        for left, right in axes:
+            left.set_ylabel("$h_2$")
+            right.set_ylabel("$\\lambda_2$")
+        axes[-1, 0].set_xlabel("$h_1$")
+        axes[-1, 1].set_xlabel("$\\lambda_1$")
         ends = {"positives": (BLUE, "o"), "negatives": (RED, "s")}
         handles = [
             Line2D([], [], color=colour, marker=marker, ls="", label=name) for name, (colour, marker) in ends.items()
@@ -229,7 +234,7 @@ def hulls_and_objectives(p=4):
             Line2D([], [], color=GREEN, marker="*", ms=10, ls="", label="minimiser"),
             Line2D([], [], color=GREEN, lw=2.5, label="to infinity"),
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2, handletextpad=0.4)
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, columnspacing=1.2, handletextpad=0.4)
         return figure
 
     save(draw, "hulls")
@@ -250,7 +255,7 @@ def draw_hulls(ax, kind, pos, neg):
     titles = {"overlapping": "hulls overlap", "quasi-separable": "hulls touch", "separable": "hulls miss each other"}
     ax.set_title(f"{kind}:\n{titles[kind]}")
     ax.grid(False)
-    ax.set(xlabel="$h_1$", xlim=(-1.9, 1.9), ylim=(-1.7, 1.7), aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    ax.set(xlim=(-1.9, 1.9), ylim=(-1.7, 1.7), aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
 
 
 def draw_objective(ax, kind, pos, neg, p):
@@ -275,7 +280,8 @@ def draw_objective(ax, kind, pos, neg, p):
         ax.annotate("", start + 12 * direction, start + 7 * direction, arrowprops=arrow)
     ax.plot(0, 0, "o", color=ink(), ms=4)
     ax.grid(False)
-    ax.set(xlabel="$\\lambda_1$", xlim=(-3, 12), ylim=(-6, 9), aspect="equal")
+    ax.set_title(f"objective, p = {p}")
+    ax.set(xlim=(-3, 12), ylim=(-6, 9), aspect="equal")
 
 
 def gaps():
@@ -316,6 +322,29 @@ def measured_gaps():
     return found
 
 
+def workers(n_rows=10**9):
+    """Seconds a round on a cluster by the number of workers, simulated from the costs printed on the page of it."""
+    page_text = (ROOT / "doc" / "howto" / "cluster.rst").read_text(encoding="utf-8")
+    row = {kind: 1e-9 * float(re.search(rf"    {kind}: ([\d.]+) ns per row", page_text)[1]) for kind in _cluster.KINDS}
+    words = r"so ([\d.]+) ms an exchange, ([\d.]+) ms more for each worker thread, and ([\d.]+) ms"
+    costs = _cluster.Costs(*(1e-3 * float(cost) for cost in re.search(words, page_text).groups()), row)
+    numbers = np.unique(np.geomspace(1, 1000, 60).astype(int))
+
+    def draw():
+        figure, ax = plt.subplots(figsize=(WIDTH, 3.5))
+        for (kind, questions), colour, x, y in zip(
+            _cluster.KINDS.items(), (BLUE, ORANGE), (1.3, 4), (3, 80), strict=True
+        ):
+            seconds = [_cluster.simulated(costs, kind, n_rows, n)[0] for n in numbers]
+            ax.loglog(numbers, seconds, color=colour, label=kind)
+            ax.loglog(numbers, questions * row[kind] * n_rows / numbers, color=colour, ls=":", lw=1.2)
+            ax.text(x, y, kind, color=colour, weight="bold")
+        ax.set(xlabel="workers", ylabel="seconds a round, simulated")
+        return figure
+
+    save(draw, "workers")
+
+
 def shares_of_kinds():
     """Pima, the papers' thresholds: kinds of random training sets by their size."""
     sizes = [20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 600, 700]
@@ -347,9 +376,9 @@ def gained_by_prices():
     found = {name: kept(f"prices-{name}", partial(measured_gains, name, list(names))) for name in data()}
 
     def draw():
-        figure, axes = plt.subplots(2, len(found), figsize=(WIDTH, 4.8), sharex=True)
-        for (name, of), column in zip(found.items(), axes.T, strict=True):
-            for part, (ax, title) in enumerate(zip(column, (f"{name}, training", f"{name}, testing"), strict=True)):
+        figure, axes = plt.subplots(len(found), 2, figsize=(WIDTH, 8.4), sharex=True)
+        for (name, of), panels in zip(found.items(), axes, strict=True):
+            for part, (ax, title) in enumerate(zip(panels, (f"{name}, training", f"{name}, testing"), strict=True)):
                 for label, colour in colours.items():
                     mean, error = of[label][part]
                     ax.fill_between(FALSE_POSITIVE_RATES, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
@@ -359,11 +388,10 @@ def gained_by_prices():
                 ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
                 ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
                 ax.set_xticks([0.01, 0.1, 1.0], ["1%", "10%", "100%"])
-                ax.tick_params(labelsize=9)
         for ax in axes[-1]:
             ax.set_xlabel("false positive rate", size=10)
         figure.supylabel("gain in true positive rate", size=11)
-        below(figure, axes[0, 0], 5)
+        below(figure, axes[0, 0], 3)
         return figure
 
     save(draw, "prices")
@@ -479,7 +507,7 @@ def draw_sizes(ax, sizes, measured, normal):
         if normal:
             ax.plot(at, [100 * _uneven.predicted(*size, p) for size in sizes], color=colour, lw=1.2, ls=":")
     ax.set_xscale("log")
-    ax.set_xticks([n for n in _uneven.SIZES if n <= at[-1]])
+    ax.set_xticks([n for n in _uneven.SIZES if n <= at[-1]][::2])
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.minorticks_off()
 
@@ -579,9 +607,9 @@ def draw_shapes(file, fit, columns, X, ranges, behind=None):
     """Shapes of some columns, over what nearly all rows have; in grey those of another score, below the deciles."""
 
     def draw():
-        across = min(len(columns), 4)
+        across = 2
         down = -(-len(columns) // across)
-        figure, axes = plt.subplots(down, across, figsize=(WIDTH, 0.3 + 1.9 * down), sharey=True, squeeze=False)
+        figure, axes = plt.subplots(down, across, figsize=(WIDTH, 0.5 + 1.9 * down), sharey=True, squeeze=False)
         for ax, column in zip(axes.flat, columns, strict=False):
             for score, own in ((behind, False), (fit, True)):
                 if score is not None and column in order_of(score):
@@ -601,7 +629,7 @@ def draw_shapes(file, fit, columns, X, ranges, behind=None):
         if any(line.get_marker() == "o" for ax in axes.flat for line in ax.lines):
             handles.append(Line2D([], [], color=ORANGE, marker="o", ls="", label="missing value"))
         handles.append(Line2D([], [], color=ink(), marker="|", ls="", label="deciles of the rows"))
-        figure.legend(handles=handles, loc="outside lower center", ncols=4, handletextpad=0.4, columnspacing=1.4)
+        figure.legend(handles=handles, loc="outside lower center", ncols=2, handletextpad=0.4, columnspacing=1.4)
         return figure
 
     save(draw, file)
@@ -643,6 +671,7 @@ def lists():
         pnorm.plotting.weights(lam, H, X, top=5, ax=under)
         under.set_title("p = 64")
         under.grid(True, axis="x")
+        under.xaxis.set_major_locator(MaxNLocator(5))
         return figure
 
     save(draw, "lists")
@@ -654,7 +683,7 @@ def guarantees():
     powers = np.array([1, 2, 4, 8, 16, 64])
 
     def draw():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.0))
         for share, label, colour in ((0.5, "1/2", BLUE), (0.1, "1/10", RED), (0.01, "1/100", GREEN)):
             ours, freund = bounds.auc_bounds(rows[rows * share >= 2], share)
             left.loglog(rows[rows * share >= 2], ours, color=colour, label=f"$m/M$ = {label}")
@@ -687,11 +716,11 @@ def probabilities():
     found = kept("probabilities", measured_probabilities)
 
     def draw():
-        figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.8), sharex=True, sharey=True)
+        figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 8.6), sharex=True, sharey=True)
         colours = dict(zip([*(f"p = {p}" for p in calibration.POWERS), calibration.LOGISTIC],
                            (BLUE, ORANGE, GREEN, RED), strict=True))  # fmt: skip
-        for row, (name, of) in zip(axes, found.items(), strict=True):
-            for ax, (kind, shown) in zip(row, of.items(), strict=True):
+        for column, (name, of) in zip(axes.T, found.items(), strict=True):
+            for ax, (kind, shown) in zip(column, of.items(), strict=True):
                 ax.plot([0, 1], [0, 1], color=ink(), lw=0.8, ls="--")
                 for label, points in shown.items():
                     ax.plot(*points.T, "o-", ms=4, lw=1.5, color=colours[label], label=label)
@@ -701,7 +730,7 @@ def probabilities():
         figure.supylabel("share of positives", size=11)
         for ax in axes[-1]:
             ax.set_xlabel("mean probability", size=10)
-        below(figure, axes[0, 0], 4)
+        below(figure, axes[0, 0], 2)
         return figure
 
     save(draw, "probabilities")
@@ -748,14 +777,14 @@ def ring():
     lists = {"kernel": [model.score(side) for side in new], "linear": [side @ lam for side in new]}
 
     def draw():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=(1, 1.15))
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), width_ratios=(1, 1.15))
         left.contourf(at, at, f, levels=12, cmap="Greys", alpha=0.5)
         left.scatter(*neg.T, s=14, color=RED, label="bad")
         left.scatter(*pos.T, s=14, color=BLUE, marker="^", label="good")
         left.set(aspect="equal", xticks=[], yticks=[])
         left.grid(False)
         left.set_title("400 rows, and the function\n(darker: higher)")
-        left.legend(loc="upper right")
+        left.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, handletextpad=0.1)
         for (name, scores), colour in zip(lists.items(), (BLUE, GREY), strict=True):
             auc = pnorm.metrics.auc(*scores)
             right.plot(*pnorm.metrics.roc_counts(*scores), color=colour, label=f"{name}, AUC {auc:.3f}")
@@ -829,6 +858,7 @@ if __name__ == "__main__":
         drawings,
         hulls_and_objectives,
         gaps,
+        workers,
         shares_of_kinds,
         gained_by_prices,
         lists,

@@ -568,3 +568,21 @@ def test_shapes_that_cannot_be_drawn(arguments, error, message):
         plotting.shapes(*arguments)
     with pytest.raises(ValueError, match="ax must be 2 Axes, one for each column; got 1"):
         plotting.shapes([1.0, 1.0], pnorm.rankers.thresholds([[0], [1]]), ax=plt.gca())
+
+
+def test_more_lists_than_colours_differ_in_dashes(runs):
+    lists = {f"list {k}": runs[-1][1] for k in range(8)}
+    ax = plotting.precision_by_depth(lists, confidence=None)
+    looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines[:8]]
+    assert len(set(looks)) == 8
+    assert {style for _, style in looks[:6]} == {"-"}
+
+
+def test_the_crossing_is_named_on_as_many_lines_as_the_axes_have_room_for(runs):
+    lists = {f"a name that is as long as this one, number {k}": of for k, of in runs[-1].items()}
+    for size, names, n_lines in (((9, 4), runs[-1], 1), ((5, 3), runs[-1], 2), ((9, 4), lists, 3)):
+        figure, axes = plt.subplots(1, 2, figsize=size)
+        left, _ = plotting.roc(names, ax=axes)
+        (legend,) = left.get_legend().get_texts()
+        assert len(legend.get_text().splitlines()) == n_lines, size
+        plt.close(figure)

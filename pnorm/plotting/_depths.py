@@ -1,0 +1,139 @@
+"""Precision in the first rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks, metrics
+from pnorm._checks import Vector
+from pnorm.metrics._merged import MergedList, ranked
+from pnorm.metrics._ranked_list import estimates_by_place
+from pnorm.plotting._keys import keyed, label_of, sides_of
+from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._ticks import percent, thousands
+
+_DEPTHS = 80
+"""Points of a curve over depths, at most."""
+
+
+_NOISY = 200
+"""Rows from which on a curve over depths starts at 10: the precision of fewer rows is mostly noise."""
+
+
+def precision_by_depth(
+    lists: Any,
+    *,
+    top: int | None = None,
+    confidence: float | None = 0.95,
+    n_resamples: int = 200,
+    seed: Any = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the precision in the first k rows against k, with bands, beside the share of positives in all rows.
+
+    Parameters
+    ----------
+    lists : pair, ScoreTable, or mapping from a label (or p) to these
+        Scores of the positives and of the negatives, ``(f_pos, f_neg)``.
+    top : int, optional
+        The largest k; by default, all rows.
+    confidence, n_resamples : float, int, optional
+        For the bands, as in `pnorm.metrics.precision_at`. Without a confidence there is no band.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result. Of the resamples.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With k on a logarithmic axis. A curve has at most 80 depths. It starts at k = 10 if it ends at 200 or beyond,
+        and else at 1. The dashed line is the share of positives in all rows, the precision of a list in random order.
+        Each share has its own line if the lists differ in it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no list, one is no pair of scores, or `top` is below 1.
+    ImportError
+        If Matplotlib is missing.
+
+    See Also
+    --------
+    pnorm.metrics.precision_at : One depth, with its interval.
+
+    Notes
+    -----
+    All depths of a list share the resamples, so that a band is for one depth at a time and not for the whole curve.
+    Where the first k rows are positive in every resample the band has no width. That is no proof that they always are.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lists = {}
+    >>> for p in (1, 16):
+    ...     lam, trace = pnorm.train(data.pos, data.neg, p=p)
+    ...     lists[p] = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
+    >>> ax = pnorm.plotting.precision_by_depth(lists)
+    >>> [line.get_label() for line in ax.lines[:2]], ax.get_xlabel()
+    (['p = 1', 'p = 16'], 'first rows, k')
+    """
+    several = lists if isinstance(lists, Mapping) else {None: lists}
+    most = None if top is None else _checks.count(top, "top", 1)
+    curves = []
+    for key, found in keyed(several, "lists").items():
+        rows = ranked(*sides_of(found, key))
+        n = rows.n_pos + rows.n_neg
+        curves.append((_depths(n if most is None else min(n, most)), rows, rows.n_pos / n))
+    ax = new_axes(1, (6.0, 4.0)) if ax is None else ax
+    look, lowest = Look(ax), []
+    for (depths, rows, _), key, line in zip(curves, several, look.lines_of_series(several), strict=True):
+        found = _precisions(rows, depths, confidence, n_resamples, seed)
+        ax.plot(depths, found[0], label=label_of(key), **line)
+        if confidence is not None:
+            ax.fill_between(depths, *found[1:], color=line["color"], alpha=0.18, lw=0)
+        lowest.append(float(np.min(found)))
+    shares = sorted({share for *_, share in curves})
+    for share in shares:
+        ax.axhline(share, color=look.quiet, ls="--", lw=1.0, zorder=1)
+    first, last = (float(of(depths[k] for depths, *_ in curves)) for of, k in ((min, 0), (max, -1)))
+    bottom = max(0.0, math.floor(10.0 * min(*lowest, shares[0]) - 1.0) / 10.0)
+    ax.set_xscale("log")
+    ax.set(xlabel="first rows, k", ylabel="precision in the first k rows")
+    ax.set(xlim=(first, max(last, first + 1.0)), ylim=(bottom, 1.0 + 0.03 * (1.0 - bottom)))
+    percent(ax.yaxis)
+    thousands(ax.xaxis)
+    below = shares[0] - bottom > 0.1 * (1.0 - bottom)  # curves are above the line, as far as lists are any good
+    words = "share of positives in all rows" if len(shares) == 1 else "shares of positives in all rows"
+    at, how = (0.01, shares[0] if below else shares[-1]), {"xycoords": ax.get_yaxis_transform()} | look.small
+    ax.annotate(words, at, (0, -3 if below else 3), ha="left", va="top" if below else "bottom", **how)
+    if len(curves) > 1:
+        legend(ax)
+    return ax
+
+
+def _depths(n: float) -> Vector:
+    """Return whole numbers up to n, closer together at the start."""
+    last = max(1, int(n))
+    first = 10 if last >= _NOISY else 1
+    if last <= _DEPTHS:
+        return np.arange(first, last + 1.0)
+    return np.unique(np.round(np.geomspace(first, last, _DEPTHS)))
+
+
+def _precisions(rows: Any, depths: Vector, confidence: Any, n_resamples: Any, seed: Any) -> list[Vector]:
+    """Return the precision at each depth, and the ends of its interval, if there is a confidence."""
+    of: Any = [partial(metrics._of_first, "precision", k) for k in depths.tolist()]
+    if confidence is None:
+        return [np.array([float(measure(rows.distinct)) for measure in of])]
+    if isinstance(rows, MergedList):
+        found = rows.measure_these(of, confidence, n_resamples, seed)
+    else:
+        found = estimates_by_place(rows, of, [(0.0, 1.0)] * len(of), confidence, n_resamples, seed)
+    return list(np.array([tuple(estimate) for estimate in found]).T)

@@ -1,0 +1,46 @@
+"""Axes of p, of penalties, of shares, of counts and of dates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pnorm._checks import Vector
+
+
+def powers_axis(ax: Any, powers: Any = None) -> None:
+    """Make a logarithmic axis with a tick for each p, by default those of the lines."""
+    ticks = sorted({float(p) for line in ax.lines for p in line.get_xdata()} if powers is None else map(float, powers))
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
+    ax.set_xlabel("p")
+
+
+def penalties_axis(ax: Any, values: Vector, name: str) -> None:
+    """Make a logarithmic axis of penalties, on which zero has a place."""
+    if values.min() > 0.0:
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("symlog", linthresh=float(values[values > 0.0].min(initial=1.0)))
+        ax.set_xlim(0.0, None)
+    ax.set_xlabel(name)
+
+
+def percent(axis: Any) -> None:
+    """Write shares as per cent."""
+    from matplotlib.ticker import PercentFormatter
+
+    axis.set_major_formatter(PercentFormatter(1.0))
+
+
+def thousands(axis: Any) -> None:
+    """Write counts with commas."""
+    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1.0 else f"{x:g}")
+
+
+def date_axis(ax: Any) -> None:
+    """Write days since the start of 1970 as dates."""
+    from matplotlib import dates
+
+    locator = dates.AutoDateLocator(maxticks=6)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))

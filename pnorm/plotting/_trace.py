@@ -1,0 +1,75 @@
+"""The objective, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._trace import Trace
+from pnorm.plotting._keys import keyed, label_of
+from pnorm.plotting._look import Look, legend, new_axes
+
+
+def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: Any = None) -> Any:
+    """Draw the objective of a run, or of several, round by round.
+
+    Parameters
+    ----------
+    runs : Trace, or mapping from a label (or p) to Trace
+        What `pnorm.train` or `pnorm.minimize` returned.
+    floor : float, optional
+        The infimum, ``trace.objective[-1]`` of a run of `pnorm.minimize`. The curve is then the distance of the
+        objective from it, on a logarithmic axis, and ends where this is rounding. Without a floor it is the change
+        since the start.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With rounds on a logarithmic axis that begins at 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no run, or something else than a run.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, best = pnorm.minimize(data.pos, data.neg, p=4)
+    >>> lam, run = pnorm.train(data.pos, data.neg, p=4)
+    >>> ax = pnorm.plotting.trace({"descent": run, "Newton": best}, floor=best.objective[-1])
+    >>> ax.get_yscale()
+    'log'
+    """
+    several = keyed(runs if isinstance(runs, Mapping) else {None: runs}, "runs")
+    for run in several.values():
+        if not isinstance(run, Trace):
+            raise TypeError(f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}")
+    base = None if floor is None else _checks.real(floor, "floor")
+    if base is not None and (base < -_checks.ROOT or all(run.objective.max() <= base for run in several.values())):
+        raise ValueError(f"floor must be below the objectives, and not out of all proportion; got {floor!r}")
+    ax = new_axes(1, (5.0, 4.0)) if ax is None else ax
+    symbols = {run._symbol for run in several.values()}
+    symbol = symbols.pop() if len(symbols) == 1 else "objective"
+    for (key, run), line in zip(several.items(), Look(ax).lines_of_series(several), strict=True):
+        value = run.objective - (run.objective[0] if base is None else base)
+        rounds = np.arange(run.n_iter + 1)
+        shown = np.ones(rounds.size, bool) if base is None else value > 1e-14 * abs(run.objective[-1])
+        marker = "o" if run.n_iter < 30 else None
+        ax.plot(rounds[shown], value[shown], marker=marker, ms=4, label=label_of(key), **line)
+    ax.set_xscale("symlog", linthresh=1.0)
+    if base is not None:
+        ax.set_yscale("log")
+    what = f"change of {symbol}" if base is None else f"{symbol} above the floor"
+    ax.set(xlabel="rounds", xlim=(0, None), ylabel=f"{what} (nats)")
+    if len(several) > 1:
+        legend(ax)
+    return ax
