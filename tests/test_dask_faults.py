@@ -177,7 +177,9 @@ def test_a_client_that_dies_leaves_nothing_behind_and_another_goes_on(tmp_path):
         while not np.array_equal(start, pnorm.dask.train(P, N, H, 4, done)[0]):
             done += 1  # it may have got on before it was stopped
             assert done < 8
-        np.testing.assert_array_equal(pnorm.dask.train(P, N, H, 4, 8 - done, init=start)[0], expected)
+        # A run with init forms the weights anew, and the other multiplied them: they differ by rounding.
+        lam, _ = pnorm.dask.train(P, N, H, 4, 8 - done, init=start)
+        np.testing.assert_allclose(lam, expected, rtol=1e-13, atol=1e-15)
 
 
 @pytest.mark.long
