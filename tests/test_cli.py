@@ -427,8 +427,8 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
         ("1,5\n3,4\n", ["--label", "y"], "no column 'y' in FILE; its columns are column 1, column 2"),
         ("x,y\n", ["--label", "y"], "FILE has a header and no rows"),
-        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one. Remove them, or rank them later with --model"),
-        ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Remove"),
+        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one. Add --unlabelled rank to learn from the other rows and rank these with them, or --unlabelled negative"),
+        ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Add --unlabelled rank"),
         ("x,y\n1,1\n2,NA\n", ["--label", "y", "--positive", "1"], "the label 'y' is missing in line 3 of FILE"),
         ('x,y\n1,1\n"2,0\n', ["--label", "y"], "line 3 of FILE is not CSV: unexpected end of data"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the column of --label"),
@@ -888,7 +888,7 @@ def test_the_index_of_a_frame_names_rows_and_is_not_learned_from(capsys, table, 
     scores = tmp_path / "scores.csv"
     out = run(capsys, path, "--label", "bought", "--id", "lead", "--out", scores, *QUICK)[1]
     assert re.search(r"^  lead +id$", out, re.MULTILINE)
-    assert set(pandas.read_csv(scores)["id"]) == set(frame["lead"])
+    assert set(pandas.read_csv(scores)["lead"]) == set(frame["lead"])
     out = run(capsys, path, "--label", "bought", "--only", "visits,lead", "--kind", "lead=number", *QUICK)[1]
     assert re.search(r"^  lead +number ", out, re.MULTILINE)
 
@@ -1178,12 +1178,13 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--rankers", "columns"], "--rankers is an option of learning"),
         (["--model", "MODEL", "--push", "bottom"], "--push is an option of learning"),
         (["--model", "MODEL", "--save", "MODEL"], "--save is an option of learning"),
+        (["--model", "MODEL", "--unlabelled", "rank"], "--unlabelled needs the labels of the rows. Add --label COLUMN"),
         (["--model", "MODEL", "--positive", "1"], "--positive needs the labels of the rows. Add --label COLUMN"),
         (["--model", "none.json"], "none.json: No such file or directory"),
         (["--model", "FILE"], "FILE is no model: it is not JSON"),
         (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: the file lacks the column 'x' which"),
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
-        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. Remove them, or leave --label out"),
+        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. The only label is 1 (1). If an empty label means negative, use --unlabelled negative, or leave --label out"),
         (["--model", "MODEL", "--id", "T"], "no column 'T' in FILE; did you mean 't'?"),
         (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the weak rankers need; did you mean 'u'?"),
         (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
@@ -1302,10 +1303,10 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     status, out, err = run(capsys, path, *arguments, "--save", model, "--out", out_path, "--report", page)
     assert (status, err) == (0, "")
     loaded, written = pnorm.load(model), pandas.read_csv(out_path, keep_default_na=False)
-    assert list(written) == ["id", "score", "probability", "rank", "take", "held_out", "reasons"]
+    assert list(written) == ["tx", "score", "probability", "rank", "take", "held_out", "reasons"]
     assert written["rank"].tolist() == list(range(1, 601))
-    assert set(written["id"]) == {f"'{tx}" if tx.startswith("=") else tx for tx in frame["tx"]}
-    by_id = written.assign(id=written["id"].str.lstrip("'")).set_index("id").loc[frame["tx"]]
+    assert set(written["tx"]) == {f"'{tx}" if tx.startswith("=") else tx for tx in frame["tx"]}
+    by_id = written.assign(tx=written["tx"].str.lstrip("'")).set_index("tx").loc[frame["tx"]]
     f, y, held = by_id["score"].to_numpy(), (frame["fraud"] == "yes").to_numpy(), by_id["held_out"].to_numpy() == 1
     np.testing.assert_array_equal(f, loaded.score(frame))
     np.testing.assert_array_equal(by_id["take"] == 1, loaded.predict(frame))
@@ -1340,10 +1341,146 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert (status, err) == (0, "")
     assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
-    columns = ["id", "score", "probability", "rank", "take"]
+    columns = ["tx", "score", "probability", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
     assert f"Cut-off\n  Take {(f >= expected.score).sum()} of 600 rows: those with a score of" in out
     assert "since training" in out.lower()
+
+
+# Rows without a label
+
+WITHOUT = {"memory": [], "batches": ["--memory", 0]}
+
+
+def gaps(frame, every=5):
+    """The rows with some labels taken out, and which rows have one."""
+    has_label = np.arange(len(frame)) % every != 2
+    return frame.assign(fraud=frame["fraud"].where(has_label, "")), has_label
+
+
+def scores_of(path, key="tx"):
+    found = pandas.read_csv(path, keep_default_na=False)
+    return found.assign(**{key: found[key].astype(str).str.lstrip("'")}).set_index(key)
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("more", [["--time", "booked"], ["--refit", "--time", "booked"], ["--holdout", 0]], ids=str)
+def test_rows_without_a_label_are_ranked_by_a_list_of_the_others(capsys, tmp_path, how, kind, more):
+    if kind == "xlsx" and (how == "batches" or "--refit" in more):
+        pytest.skip("workbooks are in memory")
+    frame, has_label = gaps(mixed())
+    frame["tx"] = frame["tx"].str.lstrip("=")  # no formulas
+    arguments = ["--label", "fraud", "--id", "tx", *QUICK, *more, *WITHOUT[how]]
+    path, out, expected = tmp_path / f"tx.{kind}", tmp_path / "all.csv", tmp_path / "some.csv"
+    frame = frame.assign(fraud=frame["fraud"].replace("", None)) if kind == "parquet" else frame
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}[kind]
+    write(path, index=False)
+    assert run(capsys, path, *arguments)[0] == 2
+    status, text, err = run(capsys, path, *arguments, "--unlabelled", "rank", "--out", out)
+    assert (status, err) == (0, "")
+    assert text.startswith(f"{path}: {has_label.sum()} rows with a label, ")
+    assert f"  {(~has_label).sum()} more rows have no label; --out ranks them with the others\n" in text
+    frame[has_label].to_csv(tmp_path / "labelled.csv", index=False)
+    assert run(capsys, tmp_path / "labelled.csv", *arguments, "--out", expected)[0] == 0
+    found, own = scores_of(out), scores_of(expected)
+    assert set(found.index) == set(frame["tx"])
+    assert sorted(found["rank"]) == list(range(1, len(frame) + 1))
+    marks = found["labelled"].loc[frame["tx"]].to_numpy()
+    np.testing.assert_array_equal(marks == 1, has_label)
+    np.testing.assert_allclose(found["score"].loc[own.index], own["score"], rtol=1e-6, atol=1e-9)
+    assert ("held_out" in found) == (more[0] == "--time")
+    if "held_out" in found:
+        np.testing.assert_array_equal(found["held_out"].loc[own.index], own["held_out"])
+        assert not found["held_out"].loc[frame["tx"]].to_numpy()[~has_label].any()
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
+    frame = mixed()
+    arguments = ["--label", "fraud", "--id", "tx", *QUICK, *WITHOUT[how]]
+    frame.to_csv(tmp_path / "full.csv", index=False)
+    assert run(capsys, tmp_path / "full.csv", *arguments, "--out", tmp_path / "a.csv")[0] == 0
+    only = frame.assign(fraud=frame["fraud"].where(frame["fraud"] == "yes", ""))
+    for k, word in enumerate(("yes", "chargeback of 2026")):  # any word, if it is the only one
+        path = tmp_path / f"only{k}.csv"
+        only.assign(fraud=only["fraud"].replace("yes", word)).to_csv(path, index=False)
+        status, _, err = run(capsys, path, *arguments)
+        assert status == 2
+        n = (only["fraud"] == "yes").sum()
+        if how == "memory":
+            assert f"The only label is {word} ({n}). If an empty label means negative, use --unlabelled negative" in err
+        else:
+            assert "If an empty label means negative, use --unlabelled negative" in err
+        status, _, err = run(capsys, path, *arguments, "--unlabelled", "rank")
+        assert status == 2
+        assert "has one label and no negative row" in err
+        status, text, err = run(capsys, path, *arguments, "--unlabelled", "negative", "--out", tmp_path / "b.csv")
+        assert (status, err) == (0, "")
+        assert text.startswith(f"{path}: 600 rows, {n} positive (fraud = {word})")
+        assert f"  {600 - n} rows have no label, which counts as negative\n" in text
+        assert (tmp_path / "b.csv").read_text() == (tmp_path / "a.csv").read_text()
+    no = frame.assign(fraud=frame["fraud"].where(frame["fraud"] == "no", ""))
+    no.to_csv(tmp_path / "no.csv", index=False)
+    status, _, err = run(capsys, tmp_path / "no.csv", *arguments, "--unlabelled", "negative")
+    assert status == 2
+    assert "has only one label, no (" in err
+    no.assign(fraud="").to_csv(tmp_path / "none.csv", index=False)
+    for option in ("rank", "negative"):
+        status, _, err = run(capsys, tmp_path / "none.csv", *arguments, "--unlabelled", option)
+        assert (status, "has no labels. Fill in some of them" in err) == (2, True)
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transactions, tmp_path, how):
+    path, frame = transactions
+    new, has_label = gaps(mixed(300, seed=1))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    new[has_label].to_csv(tmp_path / "labelled.csv", index=False)
+    new.assign(fraud=new["fraud"].replace("", "no")).to_csv(tmp_path / "filled.csv", index=False)
+    base = ["--label", "fraud", "--id", "tx", *WITHOUT[how]]
+    model = tmp_path / "m.json"
+    for option, same in (("rank", "labelled.csv"), ("negative", "filled.csv")):
+        parts = []
+        for name in ("new.csv", same):
+            more = [*base, "--unlabelled", option]
+            test = run(capsys, path, *more, *QUICK, "--test", tmp_path / name, "--save", model)
+            measured = run(
+                capsys, tmp_path / name, *more, "--model", model, "--budget", 20, "--out", tmp_path / "o.csv"
+            )
+            assert [found[0] for found in (test, measured)] == [0, 0]
+            parts.append([
+                re.findall(r"^  (?:precision|average|AUC|partial|recall).*$", found[1], re.MULTILINE)
+                for found in (test, measured)
+            ])  # fmt: skip
+            if name == "new.csv":
+                n = (~has_label).sum()
+                which = {"rank": "more rows", "negative": "rows"}[option]
+                assert f"{n} {which} of {tmp_path / name} have no label" in test[1]
+                assert f"{n} {which} have no label" in measured[1]
+                written = scores_of(tmp_path / "o.csv")
+                assert len(written) == 300
+                assert ("labelled" in written) == (option == "rank")
+                assert sum(written["take"]) == 20
+        assert all(map(len, parts[0]))
+        assert parts[0] == parts[1]
+    page = tmp_path / "r.html"
+    more = [*base[:4], "--unlabelled", "rank", "--model", model, "--report", page]
+    assert run(capsys, tmp_path / "new.csv", *more)[0] == 0
+    assert f"Measured on {has_label.sum()} " in page.read_text(encoding="utf-8")
+
+
+def test_the_ids_keep_the_name_of_their_column(capsys, transactions, tmp_path):
+    path, frame = transactions
+    out = tmp_path / "s.csv"
+    for name, written in (("tx", "tx"), ("score", "id"), ("rank", "id"), ("Deal no.", "Deal no.")):
+        frame.rename(columns={"tx": name}).to_csv(path, index=False)
+        for more in ([], ["--memory", 0]):
+            status, _, err = run(capsys, path, "--label", "fraud", "--id", name, "--out", out, *QUICK, *more)
+            assert (status, err) == (0, "")
+            header = out.read_text().splitlines()[0].split(",")
+            assert header[:2] == [written, "score"]
+            assert len(set(header)) == len(header)
 
 
 def test_other_rows_to_test_on(capsys, transactions, tmp_path):

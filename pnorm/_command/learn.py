@@ -28,7 +28,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
-from pnorm._tables import Source
+from pnorm._tables import RANK, Source
 
 _FEW = 50
 """Held-out positives, or negatives, below which a note on wide intervals is printed."""
@@ -99,12 +99,12 @@ class _Job:
         """Return the place in a file of a row of an argument called `name` in a message."""
         if name in ("pos", "neg"):
             side = self._y[name == "neg"]
-            return self.file.source.place(int(np.flatnonzero(self.trained & side)[row]))
+            return self.file.place(int(np.flatnonzero(self.trained & side)[row]))
         if name == "source" and self.reader is not None:
             return self.reader.place(row)
         if name != "X":
             return None
-        return self.measured.source.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
+        return self.measured.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,8 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     if isinstance(source, Source):
         file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
-        reader = Reader(source, columns, path, arguments.positive, progress=progress)
+        how = {"progress": progress, "unlabelled": arguments.unlabelled}
+        reader = Reader(source, columns, path, arguments.positive, **how)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
             drawn = first_reading(reader, arguments)
         file = drawn.file
@@ -190,7 +191,8 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
     _columns.check_test(source, path, columns)
     if isinstance(source, Source):
         return _columns.rows_of(source, path, columns, arguments, what, file)
-    reader = Reader(source, replace(columns, time=None), path, None, file.positive, progress)
+    like = file.positive
+    reader = Reader(source, replace(columns, time=None), path, None, like, progress, arguments.unlabelled, what)
     return drawn_of(reader, arguments.seed or 0)
 
 
@@ -198,8 +200,7 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        times, place = file.source.column(columns.time), file.source.place
-        return hold_out.latest(times, share, y=y, name=columns.time, place=place)
+        return hold_out.latest(file.column(columns.time), share, y=y, name=columns.time, place=file.place)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -275,7 +276,9 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
-    printing.notes([_parts(arguments, job), *_how_read(job), *of_files])
+    empty = printing.empty_labels(job.file, "; --out ranks them with the others")
+    empty += [] if job.test is None else printing.empty_labels(job.test, "; they are left out", arguments.test)
+    printing.notes([_parts(arguments, job), *empty, *_how_read(job), *of_files])
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -403,7 +406,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
 def _divides(job: _Job, name: str) -> bool:
     """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
     try:
-        hold_out.latest(job.file.source.column(name), hold_out.SHARE, y=job.file.y, name=name)
+        hold_out.latest(job.file.column(name), hold_out.SHARE, y=job.file.y, name=name)
     except ValueError:
         return False
     return True
@@ -441,25 +444,36 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
     threshold = None if cut is None else cut.score
-    has_held = job.held.any() and not found.is_refitted
+    has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
         n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
         lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
     else:
-        f = kept.score(job.file.table, strict=None)
+        rows, held = job.file, job.held
+        has_label = np.ones(held.size, bool)
+        if rows.at is not None and rows.all_rows is not None:
+            rows = rows.all_rows
+            has_label, held = np.zeros(rows.y.size, bool), np.zeros(rows.y.size, bool)
+            has_label[job.file.at], held[job.file.at] = True, job.held
+        with called_as_in_file(lambda name, row: rows.place(row) if name == "X" else None):
+            f = kept.score(rows.table, strict=None)
+            why = reasons(rows.table, kept.H, kept.lam, kept.push, job.typical(kept.push))
         columns = scores_file.columns(
             f,
-            job.file.ids,
+            rows.ids,
             kept.probability(f),
             None if threshold is None else f >= threshold,
-            job.held if has_held else None,
-            reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
+            held if has_held else None,
+            why,
+            has_label if is_apart else None,
+            job.columns.id,
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines = [f"scores of {f.size:,} rows, best first: {path}"]
     if has_held:
-        lines[-1] += " (rows with held_out = 0 are training rows)"
+        of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
+        lines[-1] += f" (rows with {of} are training rows)"
     return lines
 
 

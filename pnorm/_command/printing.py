@@ -76,7 +76,20 @@ def warn(messages: Iterable[str]) -> None:
 def labelled(path: str, rows: Rows, label: str) -> str:
     """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
-    return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+    which = " with a label" if rows.n_empty and not rows.is_empty_negative else ""
+    return (
+        f"{path_shown(path)}: {n:,} rows{which}, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+    )
+
+
+def empty_labels(rows: Rows, what: str, path: str | None = None) -> list[str]:
+    """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
+    if not rows.n_empty:
+        return []
+    of, have = "" if path is None else f" of {path_shown(path)}", "has" if rows.n_empty == 1 else "have"
+    if rows.is_empty_negative:
+        return [f"{counted(rows.n_empty, 'row')}{of} {have} no label, which counts as negative"]
+    return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{what}"]
 
 
 def base_name(path: str) -> str:
