@@ -242,6 +242,11 @@ def test_both_names_of_the_command(command, table):
     assert failed.stderr.count("\n") == 1
 
 
+def digits(told):
+    """The decimals of effects in reasons."""
+    return len(told[0][1].partition(".")[2])
+
+
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
 def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     path, X, y = table
@@ -277,8 +282,15 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     top = out.split("Top of the list: 4 rows of 60 training rows\n")[1].splitlines()[1:5]
     assert [int(line.split()[1]) for line in top] == order[:4]
     assert [int(line.split()[4]) for line in top] == [int(y[i]) for i in order[:4]]
-    reasons = pnorm.explain(X, H, lam, reference=X[~y]).reasons(3)
-    assert [line["reasons"] for line in written] == [reasons[i].replace("x0", "visits") for i in order]
+    found = pnorm.explain(X, H, lam, reference=X[~y])
+    assert (found.contributions < 0).any()
+    for line in written:
+        i = int(line["row"])
+        parts = found.contributions[i]
+        told = [re.fullmatch(r"(\w+) = .* \(([+-].*)\)", part).groups() for part in line["reasons"].split("; ")]
+        strongest = [j for j in np.argsort(-np.abs(parts), kind="stable") if abs(parts[j]) > 0.5 * 10 ** -digits(told)]
+        assert [name for name, _ in told] == [names[j] for j in strongest]
+        np.testing.assert_allclose([float(x) for _, x in told], parts[strongest], atol=0.6 * 10.0 ** -digits(told))
     assert f"{trace.status} after {trace.n_iter} rounds: {trace.message}" in out
 
 
@@ -529,12 +541,10 @@ def dated(tmp_path, n=900, gaps=()):
 
 
 def next_steps(out):
-    """The suggestion, with the words of its command."""
-    lines = [line.strip() for line in re.split(r"Next steps?\n", out)[1].splitlines()]
-    if " pnorm " not in lines[0]:
-        lines = [" ".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
-    steps = [re.split(r":? +pnorm ", line, maxsplit=1) for line in lines]
-    return {what: shlex.split(command) for what, command in steps}
+    """The suggestions, with the words of their commands; sentences are left out."""
+    text = re.split(r"Next steps?\n", out)[1]
+    found = re.findall(r"^  (\S.*?)(?::\n   |  ) *pnorm (.*)$", text, re.MULTILINE)
+    return {what: shlex.split(command) for what, command in found}
 
 
 @pytest.mark.parametrize("wide", [60, 400])
@@ -556,6 +566,82 @@ def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
     status, out, _ = run(capsys, path, "--model", tmp_path / "m.json")
     ranked = [str(path), "--model", str(tmp_path / "m.json"), "--out", "ranked.csv"]
     assert next_steps(out) == {"Write the scores of all rows": ranked}
+
+
+def test_next_steps_do_not_replace_the_files_of_the_run(capsys, tmp_path):
+    path, files = dated(tmp_path), [tmp_path / name for name in ("m.json", "s.csv", "r.html")]
+    typed = ["--label", "y", "-p", "1"]
+    options = ["--save", files[0], "--out", files[1], f"--report={files[2]}"]
+    told = "The commands leave out the files of this run, so that they do not replace them."
+    assert told not in run(capsys, path, *typed)[1]
+    status, out, _ = run(capsys, path, *options, *typed)
+    assert status == 0
+    assert told in out
+    before, steps = [file.read_bytes() for file in files], next_steps(out)
+    assert steps["Test on the latest rows"] == [str(path), *typed, "--time", "created"]
+    for what, words in steps.items():
+        if what != "Rank new rows":
+            assert run(capsys, *words)[0] == 0
+    assert [file.read_bytes() for file in files] == before
+    assert steps["Rank new rows"][1:3] == ["--model", str(files[0])]
+
+
+def compared_file(tmp_path, effect, n=800, noise=3):
+    """A file of numbers of which the logit of the label is `effect`."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n, 2 + noise))
+    y = rng.random(n) < 1 / (1 + np.exp(1.0 - effect(X)))
+    path = tmp_path / "numbers.csv"
+    frame = pandas.DataFrame(X, columns=["a", "b", *[f"n{k}" for k in range(noise)]])
+    frame.assign(y=y.astype(int)).to_csv(path, index=False)
+    return path
+
+
+def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
+    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])  # one line
+    page = tmp_path / "r.html"
+    status, out, _ = run(capsys, path, "--label", "y", "--report", page)
+    assert status == 0
+    text = " ".join(out.split())
+    found = re.search(r"The average precision of “linear model” is (larger|smaller|the same), (0\.\d+)", text)
+    line = next(line for line in out.splitlines() if "average precision of the positives" in line).split()
+    own, line_, column = line[5], line[-3], line[-2]
+    assert found[2] == line_
+    assert found[1] == ("the same" if own == line_ else "larger" if line_ > own else "smaller")
+    assert re.search(
+        r"The linear model does (as well|better): use it \(logistic regression\), or add labelled rows.", text
+    )
+    assert "“a alone” is" in page.read_text(encoding="utf-8")
+    (step,) = [what for what in next_steps(out) if what.startswith("Use a alone, which does ")]
+    words = next_steps(out)[step]
+    assert words[-2:] == ["--only", "a"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert not any(what.startswith("Use a alone") for what in next_steps(out))
+    assert column
+
+    path = compared_file(tmp_path, lambda X: 2.0 * X[:, 0] ** 2 - 2.0 * X[:, 1] ** 2, n=3000)  # no line, no column
+    status, out, _ = run(capsys, path, "--label", "y", "--report", page)
+    assert status == 0
+    for said in ("average precision of “", "does as well", "does better"):
+        assert said not in " ".join(out.split())
+
+
+def test_equal_first_rows_come_with_what_the_interval_allows():
+    rng = np.random.default_rng(0)
+    f_pos, f_neg = rng.normal(1, 1, 100), rng.normal(0, 1, 300)
+    g_pos, g_neg = f_pos + rng.normal(0, 0.4, 100), f_neg + rng.normal(0, 0.4, 300)
+    found = quality(f_pos, f_neg, {"other": (g_pos, g_neg)}, depths=[10])
+    by, low, high = [10 * x for x in found.difference.value]
+    text = " ".join(" ".join(printing.quality_lines(found)).split())
+    if by == 0:
+        assert f"On other test rows it may have {-low:g} fewer to {high:g} more." in text
+    else:
+        assert "This difference may be chance." in text
+    value, low, high = found.averages[0].value
+    exact = [pnorm.metrics.average_precision(*sides) for sides in ((f_pos, f_neg), (g_pos, g_neg))]
+    assert float(value) == pytest.approx(exact[0] - exact[1])
+    assert low < value < high
 
 
 @pytest.mark.parametrize("gap", range(5))
@@ -1160,7 +1246,10 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
     by_position = tmp_path / "two.csv"
     by_position.write_text("a;b;c\n1;2;0\n3;4;1\n")
     assert run(capsys, by_position, "--model", model, "--ignore", "c", "--out", scores)[0] == 0
-    assert scores.read_text() == "row,score,rank,reasons\n1,11.0,1,x1 = 4 (+2.00); x0 = 3 (+1.00)\n0,5.0,2,\n"
+    assert (
+        scores.read_text()
+        == "row,score,rank,reasons\n1,11.0,1,x1 = 4 (+2.00); x0 = 3 (+1.00)\n0,5.0,2,x1 = 2 (-2.00); x0 = 1 (-1.00)\n"
+    )
     status, _, err = run(capsys, by_position, "--model", model)
     assert (status, err.count("\n")) == (2, 1)
     assert f"{model} does not fit {by_position}: X has 3 columns; these weak rankers were made for 2" in err
@@ -1468,6 +1557,37 @@ def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transa
     more = [*base[:4], "--unlabelled", "rank", "--model", model, "--report", page]
     assert run(capsys, tmp_path / "new.csv", *more)[0] == 0
     assert f"Measured on {has_label.sum()} " in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_terminal_page_and_saved_model_compare_rows_with_the_same_average(capsys, transactions, tmp_path, push):
+    path, frame = transactions
+    model, out, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
+    more = ["--label", "fraud", "--id", "tx", "--push", push, "--save", model, "--out", out, "--report", page, *QUICK]
+    learned = run(capsys, path, *more)[1]
+    first, loaded = scores_of(out), pnorm.load(model)
+    side = "positive" if push == "bottom" else "negative"
+    training = (first["held_out"].loc[frame["tx"]] == 0).to_numpy()
+    others = frame[training & ((frame["fraud"] == "yes") == (push == "bottom"))]
+    effects = pnorm.explain(frame, loaded.H, loaded.lam, reference=others).contributions
+    pages = [page.read_text(encoding="utf-8")]
+    for rows in (path, tmp_path / "part.csv"):  # the effects do not depend on the other rows of the file
+        frame[300:].to_csv(tmp_path / "part.csv", index=False)
+        ranked = run(capsys, rows, "--model", model, "--label", "fraud", "--id", "tx", "--out", out, "--report", page)[
+            1
+        ]
+        own = scores_of(out)
+        for text in (learned, ranked):
+            assert f"compared with the average {side} training row." in " ".join(text.split())
+        for tx, reasons in own["reasons"].items():
+            i = frame.index[frame["tx"] == tx][0]
+            told = [float(x) for x in re.findall(r"\(([+-][\d.]+)\)", reasons)]
+            strongest = effects[i][np.argsort(-np.abs(effects[i]), kind="stable")[: len(told)]]
+            np.testing.assert_allclose(told, strongest, atol=6e-3 * np.abs(effects).max())
+            assert 1 <= len(told) <= 3
+        pages.append(page.read_text(encoding="utf-8"))
+    assert (own["reasons"].str.contains(r"\(-")).any()
+    assert all(f"compared with the average {side} training row." in text for text in pages)
 
 
 def test_the_ids_keep_the_name_of_their_column(capsys, transactions, tmp_path):

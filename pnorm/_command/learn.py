@@ -27,7 +27,9 @@ from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
-from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
+from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
+from pnorm._report import markup
+from pnorm._report.report import Beside
 from pnorm._tables import RANK, Source
 
 _FEW = 50
@@ -75,10 +77,11 @@ class _Job:
         pos, neg = [_checks.rows(self.file.table, np.flatnonzero(self.trained & side)) for side in self._y]
         return pos, neg
 
-    def typical(self, push: str) -> Any:
-        """Return the rows that reasons are compared with: negatives, or positives with the push at the bottom."""
-        side = self._y[0 if push == "bottom" else 1]
-        return typical(_checks.rows(self.file.table, np.flatnonzero(self.trained & side)))
+    def means(self, learned: Learned) -> Vector:
+        """Return what effects are compared with: the average negative training row, or positive one for the bottom."""
+        side = self._y[0 if learned.push == "bottom" else 1]
+        others = _checks.rows(self.file.table, np.flatnonzero(self.trained & side))
+        return means(others, learned.H, learned.lam)
 
     def like_all(self, also_held: bool = False) -> NDArray[np.intp]:
         """Return rows that represent all training rows in proportion, or all rows of the file."""
@@ -351,7 +354,7 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
         some = _checks.rows(job.file.table, found.rows[at])
-        why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
+        why = reasons(some, learned.H, learned.lam, job.means(learned))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
@@ -381,6 +384,17 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         facts += printing.sentences(
             f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
         )
+    for difference in n.averages:
+        _, low, high = difference.value
+        if low > 0.0 or found.tested is None:
+            continue
+        does = "does better" if high < 0.0 else "does as well"
+        if not difference.other.endswith(markup.ALONE):
+            name = shown(difference.other, 40)
+            facts += printing.sentences(f"The {name} {does}: use it (logistic regression), or add labelled rows.")
+        elif not leaks and len(job.columns.used) > 1:
+            column = difference.other.removesuffix(markup.ALONE)
+            step(f"Use {column} alone, which {does}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
         for name in [name for name in dates if _divides(job, name)][:1]:
@@ -400,6 +414,8 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
             pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv"),
         )
     )
+    if any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
+        facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
 
 
@@ -425,6 +441,7 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         trained = job.file.table
         if job.drawn is not None or (not found.is_refitted and job.held.any()):
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
+        about["compared_with"] = {"rows": printing.average(kept.push), "parts": _rounded(job.means(kept))}
         about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
@@ -458,7 +475,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
             has_label[job.file.at], held[job.file.at] = True, job.held
         with called_as_in_file(lambda name, row: rows.place(row) if name == "X" else None):
             f = kept.score(rows.table, strict=None)
-            why = reasons(rows.table, kept.H, kept.lam, kept.push, job.typical(kept.push))
+            why = reasons(rows.table, kept.H, kept.lam, job.means(kept))
         columns = scores_file.columns(
             f,
             rows.ids,
@@ -505,7 +522,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         p=learned.p,
         intercept=learned.trace.intercept,
         ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
-        training=training,
+        training=Beside(training, job.means(learned), printing.average(learned.push)),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,
         trace=learned.trace,
@@ -521,6 +538,11 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         reproduce=arguments.typed,
         seed=arguments.seed or 0,
     )
+
+
+def _rounded(values: Vector) -> list[float]:
+    """Return numbers in ten digits, which do not depend on the order of the rows that they are means of."""
+    return [float(f"{value:.10g}") for value in values.tolist()]
 
 
 def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:

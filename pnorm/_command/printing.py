@@ -24,6 +24,9 @@ from pnorm._report import markup
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import AS_ASKED, Table
 
+WRITTEN = ("--save", "--out", "--report")
+"""The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
+
 TOP = 10
 """Rows of the list that are printed by default."""
 
@@ -117,9 +120,10 @@ def steps(of: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str] = ()) -> str:
-    """Return the command as it was typed with more options, without some others."""
+    """Return the command as it was typed with more options, without some others and without the files it wrote."""
     words = list(arguments.words)
-    for option in without:
+    for option in (*without, *WRITTEN):
+        words = [word for word in words if not word.startswith(f"{option}=")]
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
@@ -249,9 +253,8 @@ def quality_lines(quality: Quality) -> list[str]:
     told = []
     if quality.difference is not None:
         sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        told = sentences(
-            " ".join(filter(None, [f"{sentence} ({interval}).", doubt, _one_column(quality, quality.difference.depth)]))
-        )
+        more = [*markup.averages(quality, alone=False), _one_column(quality, quality.difference.depth)]
+        told = sentences(" ".join(filter(None, [f"{sentence} ({interval}).", doubt, *more])))
     return [*sentences(headline(quality)), *told, "", *lines, *wider]
 
 
@@ -397,9 +400,14 @@ def list_lines(
 
 def list_notes(push: str, has_ids: bool, reference: str = "") -> list[str]:
     """Return notes on the numbers of the rows and on the numbers in the reasons."""
-    of = reference or ("the average positive training row" if push == "bottom" else "the average negative training row")
+    of = reference or average(push)
     rows = "Rows are numbered from 0. "
     return sentences(f"{'' if has_ids else rows}In brackets: the effect of the value on the score, compared with {of}.")
+
+
+def average(push: str) -> str:
+    """Return the row that effects are compared with, in words."""
+    return "the average positive training row" if push == "bottom" else "the average negative training row"
 
 
 def _fitting(text: str, room: int) -> str:

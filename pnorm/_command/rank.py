@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ from pnorm._command.terminal import CommandError, called_as_in_file, one_line, p
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
-from pnorm._job.tested import first_places, reasons
+from pnorm._job.tested import first_places, means, reasons
+from pnorm._report.report import Beside
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._split import word
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
@@ -64,10 +65,16 @@ class _Ranked:
         """The places of the first rows among `rows`."""
         return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
 
-    @property
-    def typical(self) -> Any:
-        """The rows that reasons are compared with."""
-        return self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
+    @cached_property
+    def beside(self) -> tuple[Vector, str]:
+        """What effects are compared with: as in training, if the model contains it, or else the average row here."""
+        saved, H, lam = self.model.metadata.get("compared_with"), self.model.H, self.model.lam
+        if isinstance(saved, dict) and len(saved.get("parts", ())) == len(H.column_names):
+            size = len(H.column_names)
+            parts = _checks.vector(saved["parts"], "compared_with of the model", size, "one number per column")
+            return parts, str(saved.get("rows"))
+        table = self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
+        return means(table, H, lam), "the average row of the file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,9 +305,9 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
         found = printing.list_columns(push, f.size, rows, where, f[at], _chance(model, f[at]), take)
-        why = _reasons(model, _checks.rows(rows.table, where), ranked.typical)
+        why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
-        notes = printing.list_notes(push, rows.ids is not None, "the average row of the file")
+        notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         printing.section(title, [*printing.list_lines(found, why), *notes])
 
 
@@ -321,7 +328,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
         lines += [f"scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
-        why = _reasons(model, rows.table)
+        why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
         is_apart, of_ids = _marks(arguments, ranked), _id_column(arguments, rows)
         columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why, is_apart, of_ids)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
@@ -340,6 +347,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
             ids=[f"row {i}" if rows.ids is None else rows.ids[i] for i in at.tolist()],
             cutoff=model.cutoff if arguments.budget is None else None,
             budget=_depth(arguments, at.size),
+            training=Beside(None, *ranked.beside),
             drift=ranked.drift,
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
@@ -398,9 +406,3 @@ def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vecto
         return take
     cut = model.cutoff
     return None if cut is None or cut.score is None else f >= cut.score
-
-
-def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
-    """Return the reasons of rows, compared with the average row in memory, without warnings of new levels."""
-    with kept([], UnknownLevelWarning):
-        return reasons(X, model.H, model.lam, _push(model), reference)
