@@ -728,7 +728,7 @@ def test_levels_that_differ_in_case_or_spaces_are_kept_apart_with_a_note():
     column = ["South"] * 30 + ["south"] * 20 + ["SOUTH  east"] * 10 + ["North"] * 20 + ["South East"] * 15 + ["X"] * 5
     G = made(*sides(column), min_rows=2)
     assert G.plan[0].note == "4 differ only in case or spaces: South, south, ..."
-    assert [name for name in G.names if name.startswith("c = S")] == [
+    assert [name for name in G.names if name.lower().startswith("c = s")] == [
         "c = SOUTH  east", "c = South", "c = South East", "c = south"
     ]  # fmt: skip
     assert "differ only" in str(G.plan)

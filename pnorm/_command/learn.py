@@ -385,14 +385,17 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
             f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
         )
     for difference in n.averages:
-        _, low, high = difference.value
+        value, low, high = difference.value
         if low > 0.0 or found.tested is None:
             continue
         does = "does better" if high < 0.0 else "does as well"
         if not difference.other.endswith(markup.ALONE):
-            name = shown(difference.other, 40)
-            facts += printing.sentences(f"The {name} {does}: use it (logistic regression), or add labelled rows.")
-        elif not leaks and len(job.columns.used) > 1:
+            name = f"the {shown(difference.other, 40)}"
+            told = f"{name.capitalize()} {does}: use it (logistic regression), or add labelled rows."
+            if value > 0.0:
+                told = f"The test does not show that the list is better than {name}; more labelled rows may show it."
+            facts += printing.sentences(told)
+        elif value <= 0.0 and not leaks and len(job.columns.used) > 1:
             column = difference.other.removesuffix(markup.ALONE)
             step(f"Use {column} alone, which {does}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]

@@ -171,7 +171,8 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     lines = aligned([[shown(of.name, 30), shown(of.note, 100)] for of in few], (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
-    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED]  # no kind has a use for one value
+    rare = "no value is in"  # the note on a column that is read as categories already
+    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED and not of.note.startswith(rare)]
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 

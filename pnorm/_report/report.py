@@ -125,7 +125,8 @@ def report_html(
     training : pair (rows, labels), optional
         The training rows. Shapes then show their distribution. The page compares the list with two simple lists that
         are learned from them, unless `others` is given, and compares the held-out rows with them, unless `drift` is
-        given.
+        given. The reasons compare a row with the average negative of them, or of X without them; with
+        ``push="bottom"``, with the average positive.
     others : mapping from name to array_like, shape (N,), optional
         Scores of the rows of X by other models, for comparison.
     cross_validation : CrossValidation, optional
