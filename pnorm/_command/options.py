@@ -106,8 +106,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--unlabelled",
         choices=UNLABELLED,
-        metavar="rank|negative",
-        help="rows without a label: rank them only, or negative (default: stop)",
+        metavar="USE",
+        help="rows without a label: rank, negative (default: stop)",
     )
     add("--id", metavar="COLUMN", help="column of row names, for lists; not learned from")
     add("--ignore", metavar="A,B", action="append", help="columns to leave out; repeatable")
