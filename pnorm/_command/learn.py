@@ -386,7 +386,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         )
     for difference in n.averages:
         value, low, high = difference.value
-        if low > 0.0 or found.tested is None:
+        if low > 0.0 or leaks or found.tested is None:  # with a leak, all lists are as good
             continue
         does = "does better" if high < 0.0 else "does as well"
         if not difference.other.endswith(markup.ALONE):
@@ -395,7 +395,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
             if value > 0.0:
                 told = f"The test does not show that the list is better than {name}; more labelled rows may show it."
             facts += printing.sentences(told)
-        elif value <= 0.0 and not leaks and len(job.columns.used) > 1:
+        elif value <= 0.0 and len(job.columns.used) > 1:
             column = difference.other.removesuffix(markup.ALONE)
             step(f"Use {column} alone, which {does}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]

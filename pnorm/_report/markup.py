@@ -112,17 +112,16 @@ def averages(of: Quality, alone: bool = True) -> list[str]:
     told = []
     own = of.measure("average_precision")
     for difference, other in zip(of.averages, own.others, strict=False):
-        _, low, high = difference.value
-        if low > 0.0 or (difference.other.endswith(ALONE) and not alone):
+        value, low, high = difference.value
+        if value > 0.0 or low == high == 0.0 or (difference.other.endswith(ALONE) and not alone):
             continue
         ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
         name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
         if f"{other:.3f}" == f"{float(own.value):.3f}":
             told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
             continue
-        which = "larger" if other > own.value else "smaller"
         doubt = f" ({interval})" if high < 0.0 else f"; the difference may be chance ({interval})"
-        told.append(f"The average precision of {name} is {which}, {other:.3f} against {own.value:.3f}{doubt}.")
+        told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
     return told
 
 
