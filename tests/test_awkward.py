@@ -54,7 +54,8 @@ def scores(path):
     """The scores of a file of --out by id, and all of its rows."""
     with open(path, newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    return {row["id"]: float(row["score"]) for row in rows}, rows
+    names = [next(iter(row.values())) for row in rows]  # the first column has the name of the column of --id
+    return {name: float(row["score"]) for name, row in zip(names, rows, strict=True)}, rows
 
 
 @pytest.mark.parametrize("name", awkward.WRITERS)
@@ -94,7 +95,7 @@ def test_one_line_of_the_command(request, capsys, tmp_path, monkeypatch, name):
     positive = dict(zip(ids, table.y.tolist(), strict=True))
     assert f.keys() == positive.keys()
     assert len(rows) == table.y.size
-    held = [row["id"] for row in rows if row["held_out"] == "1"]
+    held = [row[table.id] for row in rows if row["held_out"] == "1"]
     assert len(held) == pytest.approx(table.y.size / 5, abs=2)
     assert clearly_better(np.array([f[row_id] for row_id in held]), np.array([positive[row_id] for row_id in held]))
 

@@ -242,6 +242,11 @@ def test_both_names_of_the_command(command, table):
     assert failed.stderr.count("\n") == 1
 
 
+def digits(told):
+    """The decimals of effects in reasons."""
+    return len(told[0][1].partition(".")[2])
+
+
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
 def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     path, X, y = table
@@ -277,8 +282,15 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     top = out.split("Top of the list: 4 rows of 60 training rows\n")[1].splitlines()[1:5]
     assert [int(line.split()[1]) for line in top] == order[:4]
     assert [int(line.split()[4]) for line in top] == [int(y[i]) for i in order[:4]]
-    reasons = pnorm.explain(X, H, lam, reference=X[~y]).reasons(3)
-    assert [line["reasons"] for line in written] == [reasons[i].replace("x0", "visits") for i in order]
+    found = pnorm.explain(X, H, lam, reference=X[~y])
+    assert (found.contributions < 0).any()
+    for line in written:
+        i = int(line["row"])
+        parts = found.contributions[i]
+        told = [re.fullmatch(r"(\w+) = .* \(([+-].*)\)", part).groups() for part in line["reasons"].split("; ")]
+        strongest = [j for j in np.argsort(-np.abs(parts), kind="stable") if abs(parts[j]) > 0.5 * 10 ** -digits(told)]
+        assert [name for name, _ in told] == [names[j] for j in strongest]
+        np.testing.assert_allclose([float(x) for _, x in told], parts[strongest], atol=0.6 * 10.0 ** -digits(told))
     assert f"{trace.status} after {trace.n_iter} rounds: {trace.message}" in out
 
 
@@ -427,8 +439,8 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
         ("1,5\n3,4\n", ["--label", "y"], "no column 'y' in FILE; its columns are column 1, column 2"),
         ("x,y\n", ["--label", "y"], "FILE has a header and no rows"),
-        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one. Remove them, or rank them later with --model"),
-        ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Remove"),
+        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one. Add --unlabelled rank to learn from the other rows and rank these with them, or --unlabelled negative"),
+        ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Add --unlabelled rank"),
         ("x,y\n1,1\n2,NA\n", ["--label", "y", "--positive", "1"], "the label 'y' is missing in line 3 of FILE"),
         ('x,y\n1,1\n"2,0\n', ["--label", "y"], "line 3 of FILE is not CSV: unexpected end of data"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the column of --label"),
@@ -529,12 +541,10 @@ def dated(tmp_path, n=900, gaps=()):
 
 
 def next_steps(out):
-    """The suggestion, with the words of its command."""
-    lines = [line.strip() for line in re.split(r"Next steps?\n", out)[1].splitlines()]
-    if " pnorm " not in lines[0]:
-        lines = [" ".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
-    steps = [re.split(r":? +pnorm ", line, maxsplit=1) for line in lines]
-    return {what: shlex.split(command) for what, command in steps}
+    """The suggestions, with the words of their commands; sentences are left out."""
+    text = re.split(r"Next steps?\n", out)[1]
+    found = re.findall(r"^  (\S.*?)(?::\n   |  ) *pnorm (.*)$", text, re.MULTILINE)
+    return {what: shlex.split(command) for what, command in found}
 
 
 @pytest.mark.parametrize("wide", [60, 400])
@@ -556,6 +566,83 @@ def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
     status, out, _ = run(capsys, path, "--model", tmp_path / "m.json")
     ranked = [str(path), "--model", str(tmp_path / "m.json"), "--out", "ranked.csv"]
     assert next_steps(out) == {"Write the scores of all rows": ranked}
+
+
+def test_next_steps_do_not_replace_the_files_of_the_run(capsys, tmp_path):
+    path, files = dated(tmp_path), [tmp_path / name for name in ("m.json", "s.csv", "r.html")]
+    typed = ["--label", "y", "-p", "1"]
+    options = ["--save", files[0], "--out", files[1], f"--report={files[2]}"]
+    told = "The commands leave out the files of this run, so that they do not replace them."
+    assert told not in run(capsys, path, *typed)[1]
+    status, out, _ = run(capsys, path, *options, *typed)
+    assert status == 0
+    assert told in out
+    before, steps = [file.read_bytes() for file in files], next_steps(out)
+    assert steps["Test on the latest rows"] == [str(path), *typed, "--time", "created"]
+    for what, words in steps.items():
+        if what != "Rank new rows":
+            assert run(capsys, *words)[0] == 0
+    assert [file.read_bytes() for file in files] == before
+    assert steps["Rank new rows"][1:3] == ["--model", str(files[0])]
+
+
+def compared_file(tmp_path, effect, n=800, noise=3):
+    """A file of numbers of which the logit of the label is `effect`."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n, 2 + noise))
+    y = rng.random(n) < 1 / (1 + np.exp(1.0 - effect(X)))
+    path = tmp_path / "numbers.csv"
+    frame = pandas.DataFrame(X, columns=["a", "b", *[f"n{k}" for k in range(noise)]])
+    frame.assign(y=y.astype(int)).to_csv(path, index=False)
+    return path
+
+
+def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
+    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])  # one line
+    page = tmp_path / "r.html"
+    status, out, _ = run(capsys, path, "--label", "y", "--report", page)
+    assert status == 0
+    text = " ".join(out.split())
+    line = next(line for line in out.splitlines() if "average precision of the positives" in line).split()
+    own, (linear, column) = float(line[5]), map(float, line[-3:-1])
+    for name, other in (("linear model", linear), ("a alone", column)):
+        told = f"The average precision of “{name}” is larger, {other:.3f} against {own:.3f}"
+        assert (told in text) == (name == "linear model" and other > own)
+        assert (told in page.read_text(encoding="utf-8")) == (other > own)
+    use = "The linear model does as well: use it (logistic regression), or add labelled rows."
+    unsure = "The test does not show that the list is better than the linear model; more labelled rows may show it."
+    assert (use if linear > own else unsure) in text
+    steps = next_steps(out)
+    assert ("Use a alone, which does as well" in steps) == (column > own)
+    if column > own:
+        words = steps["Use a alone, which does as well"]
+        assert words[-2:] == ["--only", "a"]
+        status, out, _ = run(capsys, *words)
+        assert status == 0
+        assert not any(what.startswith("Use a alone") for what in next_steps(out))
+
+    path = compared_file(tmp_path, lambda X: 2.0 * X[:, 0] ** 2 - 2.0 * X[:, 1] ** 2, n=3000)  # no line, no column
+    status, out, _ = run(capsys, path, "--label", "y", "--report", page)
+    assert status == 0
+    for said in ("average precision of “", "does as well", "does better"):
+        assert said not in " ".join(out.split())
+
+
+def test_equal_first_rows_come_with_what_the_interval_allows():
+    rng = np.random.default_rng(0)
+    f_pos, f_neg = rng.normal(1, 1, 100), rng.normal(0, 1, 300)
+    g_pos, g_neg = f_pos + rng.normal(0, 0.4, 100), f_neg + rng.normal(0, 0.4, 300)
+    found = quality(f_pos, f_neg, {"other": (g_pos, g_neg)}, depths=[10])
+    by, low, high = [10 * x for x in found.difference.value]
+    text = " ".join(" ".join(printing.quality_lines(found)).split())
+    if by == 0:
+        assert f"On other test rows it may have {-low:g} fewer to {high:g} more." in text
+    else:
+        assert "This difference may be chance." in text
+    value, low, high = found.averages[0].value
+    exact = [pnorm.metrics.average_precision(*sides) for sides in ((f_pos, f_neg), (g_pos, g_neg))]
+    assert float(value) == pytest.approx(exact[0] - exact[1])
+    assert low < value < high
 
 
 @pytest.mark.parametrize("gap", range(5))
@@ -888,7 +975,7 @@ def test_the_index_of_a_frame_names_rows_and_is_not_learned_from(capsys, table, 
     scores = tmp_path / "scores.csv"
     out = run(capsys, path, "--label", "bought", "--id", "lead", "--out", scores, *QUICK)[1]
     assert re.search(r"^  lead +id$", out, re.MULTILINE)
-    assert set(pandas.read_csv(scores)["id"]) == set(frame["lead"])
+    assert set(pandas.read_csv(scores)["lead"]) == set(frame["lead"])
     out = run(capsys, path, "--label", "bought", "--only", "visits,lead", "--kind", "lead=number", *QUICK)[1]
     assert re.search(r"^  lead +number ", out, re.MULTILINE)
 
@@ -1160,7 +1247,10 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
     by_position = tmp_path / "two.csv"
     by_position.write_text("a;b;c\n1;2;0\n3;4;1\n")
     assert run(capsys, by_position, "--model", model, "--ignore", "c", "--out", scores)[0] == 0
-    assert scores.read_text() == "row,score,rank,reasons\n1,11.0,1,x1 = 4 (+2.00); x0 = 3 (+1.00)\n0,5.0,2,\n"
+    assert (
+        scores.read_text()
+        == "row,score,rank,reasons\n1,11.0,1,x1 = 4 (+2.00); x0 = 3 (+1.00)\n0,5.0,2,x1 = 2 (-2.00); x0 = 1 (-1.00)\n"
+    )
     status, _, err = run(capsys, by_position, "--model", model)
     assert (status, err.count("\n")) == (2, 1)
     assert f"{model} does not fit {by_position}: X has 3 columns; these weak rankers were made for 2" in err
@@ -1178,12 +1268,13 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--rankers", "columns"], "--rankers is an option of learning"),
         (["--model", "MODEL", "--push", "bottom"], "--push is an option of learning"),
         (["--model", "MODEL", "--save", "MODEL"], "--save is an option of learning"),
+        (["--model", "MODEL", "--unlabelled", "rank"], "--unlabelled needs the labels of the rows. Add --label COLUMN"),
         (["--model", "MODEL", "--positive", "1"], "--positive needs the labels of the rows. Add --label COLUMN"),
         (["--model", "none.json"], "none.json: No such file or directory"),
         (["--model", "FILE"], "FILE is no model: it is not JSON"),
         (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: the file lacks the column 'x' which"),
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
-        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. Remove them, or leave --label out"),
+        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. The only label is 1 (1). If an empty label means negative, use --unlabelled negative, or leave --label out"),
         (["--model", "MODEL", "--id", "T"], "no column 'T' in FILE; did you mean 't'?"),
         (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the weak rankers need; did you mean 'u'?"),
         (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
@@ -1302,10 +1393,10 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     status, out, err = run(capsys, path, *arguments, "--save", model, "--out", out_path, "--report", page)
     assert (status, err) == (0, "")
     loaded, written = pnorm.load(model), pandas.read_csv(out_path, keep_default_na=False)
-    assert list(written) == ["id", "score", "probability", "rank", "take", "held_out", "reasons"]
+    assert list(written) == ["tx", "score", "probability", "rank", "take", "held_out", "reasons"]
     assert written["rank"].tolist() == list(range(1, 601))
-    assert set(written["id"]) == {f"'{tx}" if tx.startswith("=") else tx for tx in frame["tx"]}
-    by_id = written.assign(id=written["id"].str.lstrip("'")).set_index("id").loc[frame["tx"]]
+    assert set(written["tx"]) == {f"'{tx}" if tx.startswith("=") else tx for tx in frame["tx"]}
+    by_id = written.assign(tx=written["tx"].str.lstrip("'")).set_index("tx").loc[frame["tx"]]
     f, y, held = by_id["score"].to_numpy(), (frame["fraud"] == "yes").to_numpy(), by_id["held_out"].to_numpy() == 1
     np.testing.assert_array_equal(f, loaded.score(frame))
     np.testing.assert_array_equal(by_id["take"] == 1, loaded.predict(frame))
@@ -1340,10 +1431,177 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert (status, err) == (0, "")
     assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
-    columns = ["id", "score", "probability", "rank", "take"]
+    columns = ["tx", "score", "probability", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
     assert f"Cut-off\n  Take {(f >= expected.score).sum()} of 600 rows: those with a score of" in out
     assert "since training" in out.lower()
+
+
+# Rows without a label
+
+WITHOUT = {"memory": [], "batches": ["--memory", 0]}
+
+
+def gaps(frame, every=5):
+    """The rows with some labels taken out, and which rows have one."""
+    has_label = np.arange(len(frame)) % every != 2
+    return frame.assign(fraud=frame["fraud"].where(has_label, "")), has_label
+
+
+def scores_of(path, key="tx"):
+    found = pandas.read_csv(path, keep_default_na=False)
+    return found.assign(**{key: found[key].astype(str).str.lstrip("'")}).set_index(key)
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("more", [["--time", "booked"], ["--refit", "--time", "booked"], ["--holdout", 0]], ids=str)
+def test_rows_without_a_label_are_ranked_by_a_list_of_the_others(capsys, tmp_path, how, kind, more):
+    if kind == "xlsx" and (how == "batches" or "--refit" in more):
+        pytest.skip("workbooks are in memory")
+    frame, has_label = gaps(mixed())
+    frame["tx"] = frame["tx"].str.lstrip("=")  # no formulas
+    arguments = ["--label", "fraud", "--id", "tx", *QUICK, *more, *WITHOUT[how]]
+    path, out, expected = tmp_path / f"tx.{kind}", tmp_path / "all.csv", tmp_path / "some.csv"
+    frame = frame.assign(fraud=frame["fraud"].replace("", None)) if kind == "parquet" else frame
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}[kind]
+    write(path, index=False)
+    assert run(capsys, path, *arguments)[0] == 2
+    status, text, err = run(capsys, path, *arguments, "--unlabelled", "rank", "--out", out)
+    assert (status, err) == (0, "")
+    assert text.startswith(f"{path}: {has_label.sum()} rows with a label, ")
+    assert f"  {(~has_label).sum()} more rows have no label; --out ranks them with the others\n" in text
+    frame[has_label].to_csv(tmp_path / "labelled.csv", index=False)
+    assert run(capsys, tmp_path / "labelled.csv", *arguments, "--out", expected)[0] == 0
+    found, own = scores_of(out), scores_of(expected)
+    assert set(found.index) == set(frame["tx"])
+    assert sorted(found["rank"]) == list(range(1, len(frame) + 1))
+    marks = found["labelled"].loc[frame["tx"]].to_numpy()
+    np.testing.assert_array_equal(marks == 1, has_label)
+    np.testing.assert_allclose(found["score"].loc[own.index], own["score"], rtol=1e-6, atol=1e-9)
+    assert ("held_out" in found) == (more[0] == "--time")
+    if "held_out" in found:
+        np.testing.assert_array_equal(found["held_out"].loc[own.index], own["held_out"])
+        assert not found["held_out"].loc[frame["tx"]].to_numpy()[~has_label].any()
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
+    frame = mixed()
+    arguments = ["--label", "fraud", "--id", "tx", *QUICK, *WITHOUT[how]]
+    frame.to_csv(tmp_path / "full.csv", index=False)
+    assert run(capsys, tmp_path / "full.csv", *arguments, "--out", tmp_path / "a.csv")[0] == 0
+    only = frame.assign(fraud=frame["fraud"].where(frame["fraud"] == "yes", ""))
+    for k, word in enumerate(("yes", "chargeback of 2026")):  # any word, if it is the only one
+        path = tmp_path / f"only{k}.csv"
+        only.assign(fraud=only["fraud"].replace("yes", word)).to_csv(path, index=False)
+        status, _, err = run(capsys, path, *arguments)
+        assert status == 2
+        n = (only["fraud"] == "yes").sum()
+        if how == "memory":
+            assert f"The only label is {word} ({n}). If an empty label means negative, use --unlabelled negative" in err
+        else:
+            assert "If an empty label means negative, use --unlabelled negative" in err
+        status, _, err = run(capsys, path, *arguments, "--unlabelled", "rank")
+        assert status == 2
+        assert "has one label and no negative row" in err
+        status, text, err = run(capsys, path, *arguments, "--unlabelled", "negative", "--out", tmp_path / "b.csv")
+        assert (status, err) == (0, "")
+        assert text.startswith(f"{path}: 600 rows, {n} positive (fraud = {word})")
+        assert f"  {600 - n} rows have no label, which counts as negative\n" in text
+        assert (tmp_path / "b.csv").read_text() == (tmp_path / "a.csv").read_text()
+    no = frame.assign(fraud=frame["fraud"].where(frame["fraud"] == "no", ""))
+    no.to_csv(tmp_path / "no.csv", index=False)
+    status, _, err = run(capsys, tmp_path / "no.csv", *arguments, "--unlabelled", "negative")
+    assert status == 2
+    assert "has only one label, no (" in err
+    no.assign(fraud="").to_csv(tmp_path / "none.csv", index=False)
+    for option in ("rank", "negative"):
+        status, _, err = run(capsys, tmp_path / "none.csv", *arguments, "--unlabelled", option)
+        assert (status, "has no labels. Fill in some of them" in err) == (2, True)
+
+
+@pytest.mark.parametrize("how", WITHOUT)
+def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transactions, tmp_path, how):
+    path, frame = transactions
+    new, has_label = gaps(mixed(300, seed=1))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    new[has_label].to_csv(tmp_path / "labelled.csv", index=False)
+    new.assign(fraud=new["fraud"].replace("", "no")).to_csv(tmp_path / "filled.csv", index=False)
+    base = ["--label", "fraud", "--id", "tx", *WITHOUT[how]]
+    model = tmp_path / "m.json"
+    for option, same in (("rank", "labelled.csv"), ("negative", "filled.csv")):
+        parts = []
+        for name in ("new.csv", same):
+            more = [*base, "--unlabelled", option]
+            test = run(capsys, path, *more, *QUICK, "--test", tmp_path / name, "--save", model)
+            measured = run(
+                capsys, tmp_path / name, *more, "--model", model, "--budget", 20, "--out", tmp_path / "o.csv"
+            )
+            assert [found[0] for found in (test, measured)] == [0, 0]
+            parts.append([
+                re.findall(r"^  (?:precision|average|AUC|partial|recall).*$", found[1], re.MULTILINE)
+                for found in (test, measured)
+            ])  # fmt: skip
+            if name == "new.csv":
+                n = (~has_label).sum()
+                which = {"rank": "more rows", "negative": "rows"}[option]
+                assert f"{n} {which} of {tmp_path / name} have no label" in test[1]
+                assert f"{n} {which} have no label" in measured[1]
+                written = scores_of(tmp_path / "o.csv")
+                assert len(written) == 300
+                assert ("labelled" in written) == (option == "rank")
+                assert sum(written["take"]) == 20
+        assert all(map(len, parts[0]))
+        assert parts[0] == parts[1]
+    page = tmp_path / "r.html"
+    more = [*base[:4], "--unlabelled", "rank", "--model", model, "--report", page]
+    assert run(capsys, tmp_path / "new.csv", *more)[0] == 0
+    assert f"Measured on {has_label.sum()} " in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_terminal_page_and_saved_model_compare_rows_with_the_same_average(capsys, transactions, tmp_path, push):
+    path, frame = transactions
+    model, out, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
+    more = ["--label", "fraud", "--id", "tx", "--push", push, "--save", model, "--out", out, "--report", page, *QUICK]
+    learned = run(capsys, path, *more)[1]
+    first, loaded = scores_of(out), pnorm.load(model)
+    side = "positive" if push == "bottom" else "negative"
+    training = (first["held_out"].loc[frame["tx"]] == 0).to_numpy()
+    others = frame[training & ((frame["fraud"] == "yes") == (push == "bottom"))]
+    effects = pnorm.explain(frame, loaded.H, loaded.lam, reference=others).contributions
+    pages = [page.read_text(encoding="utf-8")]
+    for rows in (path, tmp_path / "part.csv"):  # the effects do not depend on the other rows of the file
+        frame[300:].to_csv(tmp_path / "part.csv", index=False)
+        ranked = run(capsys, rows, "--model", model, "--label", "fraud", "--id", "tx", "--out", out, "--report", page)[
+            1
+        ]
+        own = scores_of(out)
+        for text in (learned, ranked):
+            assert f"compared with the average {side} training row." in " ".join(text.split())
+        for tx, reasons in own["reasons"].items():
+            i = frame.index[frame["tx"] == tx][0]
+            told = [float(x) for x in re.findall(r"\(([+-][\d.]+)\)", reasons)]
+            strongest = effects[i][np.argsort(-np.abs(effects[i]), kind="stable")[: len(told)]]
+            np.testing.assert_allclose(told, strongest, atol=6e-3 * np.abs(effects).max())
+            assert 1 <= len(told) <= 3
+        pages.append(page.read_text(encoding="utf-8"))
+    assert (own["reasons"].str.contains(r"\(-")).any()
+    assert all(f"compared with the average {side} training row." in text for text in pages)
+
+
+def test_the_ids_keep_the_name_of_their_column(capsys, transactions, tmp_path):
+    path, frame = transactions
+    out = tmp_path / "s.csv"
+    for name, written in (("tx", "tx"), ("score", "id"), ("rank", "id"), ("Deal no.", "Deal no.")):
+        frame.rename(columns={"tx": name}).to_csv(path, index=False)
+        for more in ([], ["--memory", 0]):
+            status, _, err = run(capsys, path, "--label", "fraud", "--id", name, "--out", out, *QUICK, *more)
+            assert (status, err) == (0, "")
+            header = out.read_text().splitlines()[0].split(",")
+            assert header[:2] == [written, "score"]
+            assert len(set(header)) == len(header)
 
 
 def test_other_rows_to_test_on(capsys, transactions, tmp_path):

@@ -277,7 +277,8 @@ def test_the_first_rows_are_those_of_the_scores_with_their_reasons(fitted, full)
     ]
     assert [row[1][0] for row in rows] == [X["customer"][k] for k in order]
     assert [row[2][0] for row in rows] == ["● positive" if y[k] else "○ negative" for k in order]
-    negatives = some(X, ~y)
+    negatives = some(TABLE, ~HELD & ~Y)
+    assert "compared with the average negative training row." in full.words
     found = pnorm.explain(some(X, np.isin(np.arange(len(y)), order)), H, lam, reference=negatives)
     place = {k: i for i, k in enumerate(np.sort(order))}
     for k, row in zip(order, rows, strict=True):

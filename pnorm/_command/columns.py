@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from pnorm import _checks
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._tables import Batches, Source, positive_labels
+from pnorm._split import word
+from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
 """The purpose of rows with labels, in messages."""
@@ -72,6 +73,13 @@ class Rows:
     """The numbers of the rows in the file, if they were drawn from more."""
     counts: tuple[int, int] | None = None
     """The numbers of rows and of positives of the file, if these rows were drawn from more."""
+    n_empty: int = 0
+    """The number of rows of the file without a label: set apart, or negative if `is_empty_negative`."""
+    is_empty_negative: bool = False
+    all_rows: Rows | None = None
+    """All rows of the file, if those without a label were set apart in memory."""
+    at: NDArray[np.intp] | None = None
+    """Where these rows are among `all_rows`."""
 
     @property
     def all_counts(self) -> tuple[int, int]:
@@ -80,7 +88,17 @@ class Rows:
 
     def number(self, i: int) -> int:
         """Return the number of a row in the file."""
-        return i if self.numbers is None else int(self.numbers[i])
+        numbers = self.numbers if self.at is None else self.at
+        return i if numbers is None else int(numbers[i])
+
+    def place(self, i: int) -> str:
+        """Return the place of a row in the file, for messages."""
+        return self.source.place(i if self.at is None else int(self.at[i]))
+
+    def column(self, name: str) -> Any:
+        """Return a column of the file for these rows."""
+        column = self.source.column(name)
+        return column if self.at is None else _checks.rows(column, self.at)
 
 
 def rows_of(
@@ -88,9 +106,31 @@ def rows_of(
 ) -> Rows:
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
-    labels = labels_of(source, columns.label, what)
-    positive = positive_of(Counter(labels), columns.label, arguments.positive, path, like)
-    return rows_of_labels(source, columns, arguments.rankers, labels, positive)
+    labels, has_label = labels_of(source, path, columns.label, what, arguments.unlabelled)
+    n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
+    known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
+    positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
+    return with_labels(rows_of_labels(source, columns, arguments.rankers, labels, positive), has_label, n_empty > 0)
+
+
+def with_labels(rows: Rows, has_label: NDArray[np.bool_], is_empty_negative: bool) -> Rows:
+    """Return the rows that have a label, or all of them if the others are negative."""
+    n_empty = int(np.count_nonzero(~has_label))
+    if is_empty_negative or not n_empty:
+        return replace(rows, n_empty=n_empty, is_empty_negative=is_empty_negative)
+    at = np.flatnonzero(has_label)
+    ids, labels = [None if of is None else _checks.rows(of, at) for of in (rows.ids, rows.labels)]
+    return Rows(
+        rows.source,
+        _checks.rows(rows.table, at),
+        ids,
+        labels,
+        rows.positive,
+        rows.y[at],
+        n_empty=n_empty,
+        all_rows=rows,
+        at=at,
+    )
 
 
 def rows_of_labels(
@@ -187,29 +227,67 @@ def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, opt
     return found
 
 
-def labels_of(source: Source, column: str, what: str) -> list[str]:
-    """Return the labels of all rows; refuse missing ones."""
+def labels_of(
+    source: Source, path: str, column: str, what: str, unlabelled: str | None
+) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return the labels of all rows, and which rows have one; refuse missing ones if `unlabelled` is None."""
     labels = source.texts(column)
     missing = {text for text in set(labels) if reads_as_missing(text)}
-    if missing:
-        rows = [row for row, text in enumerate(labels) if text in missing]
-        many = f", and in {len(rows):,} of {len(labels):,} rows" if len(rows) > 1 else ""
+    has_label = np.array([text not in missing for text in labels], bool)
+    counts = Counter([text for text in labels if text not in missing])
+    if missing and unlabelled is None:
+        rows = np.flatnonzero(~has_label)
+        many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
         raise CommandError(
-            f"the label {_checks.shown(column)} is missing in {source.place(rows[0])}{many}; {what} need one. "
-            f"{_hint(what)}"
+            f"the label {_checks.shown(column)} is missing in {source.place(int(rows[0]))}{many}; {what} need one. "
+            f"{advice(counts, what)}"
         )
-    return labels
+    if missing:
+        check_known(counts, column, path, unlabelled)
+    return labels, has_label
 
 
-def _hint(what: str) -> str:
-    """Return what to do with rows that have no label."""
-    if what == TO_TRAIN:
-        return "Remove them, or rank them later with --model"
-    return "Remove them, or leave --label out" if what == TO_MEASURE else "Remove them"
+def check_known(counts: Counter[str], column: str, path: str, unlabelled: str | None) -> None:
+    """Raise CommandError if the labels of a column with empty ones are none, or one that leaves no negative row."""
+    where = f"column {_checks.shown(column)} of {path_shown(path)}"
+    if not counts:
+        raise CommandError(f"{where} has no labels. Fill in some of them")
+    if unlabelled == RANK and _is_one(counts):
+        raise CommandError(f"{where} has one label and no negative row. {_only(counts)} instead of --unlabelled {RANK}")
 
 
-def positive_of(counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None) -> set[str]:
-    """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows."""
+def _is_one(counts: Counter[str]) -> bool:
+    return len({word(label) for label in counts}) == 1
+
+
+def _only(counts: Counter[str]) -> str:
+    label = f"{shown(next(iter(counts)), 40)} ({sum(counts.values()):,})"
+    return f"The only label is {label}. If an empty label means negative, use --unlabelled {NEGATIVE}"
+
+
+def advice(counts: Counter[str], what: str) -> str:
+    """Return the option for rows without a label, given the labels of the others."""
+    if not counts:
+        return "No row has a label. Check that this is the right column"
+    last = ", or leave --label out" if what == TO_MEASURE else ""
+    if _is_one(counts):
+        return f"{_only(counts)}{last}"
+    use = {
+        TO_TRAIN: "to learn from the other rows and rank these with them",
+        TO_TEST: "to test on the other rows",
+        TO_MEASURE: "to measure by the other rows",
+    }[what]
+    return f"Add --unlabelled {RANK} {use}, or --unlabelled {NEGATIVE} if an empty label means negative{last}"
+
+
+def positive_of(
+    counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None, n_empty: int = 0
+) -> set[str]:
+    """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
+
+    `n_empty` rows without a label are negative.
+    """
+    known, where = (None if wanted is None else [wanted]), ""
     if like is not None:
-        return positive_labels(counts, column, like.positive, f" of {path_shown(path)}", "--positive")
-    return positive_labels(counts, column, None if wanted is None else [wanted], say="--positive")
+        known, where = like.positive, f" of {path_shown(path)}"
+    return positive_labels(counts, column, known, where, "--positive", n_empty)

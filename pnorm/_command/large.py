@@ -22,7 +22,7 @@ from pnorm._job import hold_out
 from pnorm._job.learn import Learned
 from pnorm._job.sample import Index, Sample
 from pnorm._job.whole import Whole
-from pnorm._tables import Batch, Batches, Labels, positive_labels
+from pnorm._tables import RANK, Batch, Batches, Labels, labelled, positive_labels
 from pnorm._tables.batches import ROWS
 from pnorm._tables.gathered import drawn, joined
 from pnorm._tables.source import texts_of
@@ -33,6 +33,7 @@ SIDE, HELD = 2**16, 2**19
 """Rows of either side to train on, and rows to measure the list by, that are drawn at most."""
 
 Mask = NDArray[np.bool_]
+HeldIn = Callable[[Batch, Mask], Mask]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,8 @@ class Drawn:
     """All rows to train on."""
     everything: Whole | None
     """All rows, if they are asked for."""
-    split: Callable[[], Callable[[Batch], Mask]]
-    """Begin a reading: returns a function from a batch to its held-out rows."""
+    split: Callable[[], HeldIn]
+    """Begin a reading: returns a function from a batch, and which of its rows count, to the rows that are held out."""
 
 
 @dataclass(eq=False)
@@ -71,13 +72,21 @@ class Reader:
     like: Sequence[str] | None = None
     """The positive labels of other rows, which apply to these rows too."""
     progress: Progress | None = None
+    unlabelled: str | None = None
+    what: str = _columns.TO_TRAIN
+    """The purpose of the labels, in messages."""
 
     def __post_init__(self) -> None:
         self.label = self.columns.label or ""
         wanted = [*self.columns.used, self.columns.label, self.columns.id, self.columns.time]
         self.names = list(dict.fromkeys([name for name in wanted if name is not None]))
         self._known = self.like if self.positive is None else [self.positive]
-        self._labels = Labels(self.label, None if self._known is None else list(self._known), "--positive")
+        known = None if self._known is None else list(self._known)
+        self._labels = Labels(
+            self.label, known, "--positive", self.unlabelled, lambda counts: _columns.advice(counts, self.what)
+        )
+        self.n_empty = 0
+        """The number of rows without a label, when all rows were read once."""
         self.counts = self._labels.counts
         """The number of rows of each label."""
 
@@ -96,15 +105,29 @@ class Reader:
 
     def signs(self, batch: Batch) -> Mask:
         """Return which rows of a batch are positive."""
+        return self.known(batch)[0]
+
+    def known(self, batch: Batch) -> tuple[Mask, Mask]:
+        """Return which rows of a batch are positive, and which are to be learned from or measured by."""
         if self.columns.label is None:
-            return np.zeros(batch.n_rows, bool)
-        return self._labels.of(batch.column(self.label), batch.place)
+            return np.zeros(batch.n_rows, bool), np.ones(batch.n_rows, bool)
+        y, has_label = self._labels.known(batch.column(self.label), batch.place)
+        return y, has_label if self.is_apart else np.ones(batch.n_rows, bool)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether rows without a label are set apart."""
+        return self.unlabelled == RANK
 
     def positives(self) -> set[str]:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
         where = f" of {path_shown(self.path)}" if self.like is not None else ""
-        found = positive_labels(self.counts, self.label, self._known, where, "--positive")
-        self._labels = Labels(self.label, found, "--positive")
+        self.n_empty = self._labels.n_missing
+        if self.n_empty:
+            _columns.check_known(self.counts, self.label, self.path, self.unlabelled)
+        n_negative = 0 if self.is_apart else self.n_empty
+        found = positive_labels(self.counts, self.label, self._known, where, "--positive", n_negative)
+        self._labels = Labels(self.label, found, "--positive", self.unlabelled)
         return found
 
     def table(self, batch: Batch, rows: Index) -> Any:
@@ -130,8 +153,10 @@ class Reader:
         if self.columns.label is None:
             ids = None if self.columns.id is None else source.texts(self.columns.id)
             return Rows(source, source.columns(self.columns.used), ids, numbers=numbers), of_parts
-        sizes = sum(self.counts.values()), sum([self.counts[label] for label in positive])
+        n_negative = 0 if self.is_apart else self.n_empty
+        sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
+        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
@@ -148,18 +173,19 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
     whole = everything = None
     counts = np.zeros((2, 2), np.int64)
     for batch in reader.read("reading"):
-        y, out = reader.signs(batch), held_in(batch)
+        y, there = reader.known(batch)
+        out = held_in(batch, there) & there
         keys = keys_of.random(batch.n_rows)
-        for sample, rows in ((pos, ~out & y), (neg, ~out & ~y), (held, out)):
+        for sample, rows in ((pos, there & ~out & y), (neg, there & ~out & ~y), (held, out)):
             at = np.flatnonzero(rows)
             sample.add(batch.table, at, keys[at], batch.first_row)
-        for k, rows in enumerate((~out, out)):
+        for k, rows in enumerate((there & ~out, out)):
             counts[k] += np.count_nonzero(rows & y), np.count_nonzero(rows & ~y)
         if not counts[1].any() and arguments.test is None:
-            some.add(batch.table, np.arange(batch.n_rows), keys, batch.first_row)
-        whole = _with(whole, reader, batch, y, np.flatnonzero(~out))
+            some.add(batch.table, np.flatnonzero(there), keys[there], batch.first_row)
+        whole = _with(whole, reader, batch, y, np.flatnonzero(there & ~out))
         if arguments.refit:
-            everything = _with(everything, reader, batch, y, np.arange(batch.n_rows))
+            everything = _with(everything, reader, batch, y, np.flatnonzero(there))
     positive = reader.positives()
     assert whole is not None
     if arguments.test is None and arguments.holdout != 0:
@@ -185,8 +211,8 @@ def drawn_of(reader: Reader, seed: int) -> Rows:
     """Read all rows, and draw some that the list is measured by."""
     rng, some = np.random.default_rng([seed, 2]), Sample(HELD, reader.names)
     for batch in reader.read(f"reading {path_shown(reader.path)}"):
-        reader.signs(batch)
-        some.add(batch.table, np.arange(batch.n_rows), rng.random(batch.n_rows), batch.first_row)
+        _, there = reader.known(batch)
+        some.add(batch.table, np.flatnonzero(there), rng.random(batch.n_rows)[there], batch.first_row)
     found, _ = reader.rows([some], reader.positives())
     return found
 
@@ -197,43 +223,60 @@ def _with(summary: TableSummary | None, reader: Reader, batch: Batch, y: Mask, r
     return own if summary is None else summary.merge(own)
 
 
-def _again(reader: Reader, held_in: Callable[[Batch], Mask] | None) -> Iterator[Labelled]:
+def _again(reader: Reader, held_in: HeldIn | None) -> Iterator[Labelled]:
     """Read the rows to train on again, or all rows."""
     for batch in reader.read("reading again"):
-        y = reader.signs(batch)
-        rows = np.arange(batch.n_rows) if held_in is None else np.flatnonzero(~held_in(batch))
+        y, there = reader.known(batch)
+        rows = np.flatnonzero(there if held_in is None else there & ~held_in(batch, there))
         sides = np.flatnonzero(y[rows]), np.flatnonzero(~y[rows])
         yield Labelled(reader.table(batch, rows), rows.size, sides, None, None, batch)
 
 
-def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], Callable[[Batch], Mask]]:
+def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn]:
     """Return a function that begins a reading and returns a function from a batch to its held-out rows."""
     share = hold_out.SHARE if arguments.holdout is None else arguments.holdout
     time = reader.columns.time
     if arguments.test is not None or share == 0:
-        return lambda: lambda batch: np.zeros(batch.n_rows, bool)
+        return lambda: lambda batch, there: np.zeros(batch.n_rows, bool)
     if time is None:
         seed = arguments.seed or 0
 
-        def drawing() -> Callable[[Batch], Mask]:
+        def drawing() -> HeldIn:
             rng = np.random.default_rng([seed, 0])
-            return lambda batch: rng.random(batch.n_rows) < share
+            return lambda batch, there: rng.random(batch.n_rows) < share
 
         return drawing
     first = _first_of_latest(reader, time, share)
 
-    def after() -> Callable[[Batch], Mask]:
+    def after() -> HeldIn:
         moments = hold_out.Moments(time)
-        return lambda batch: moments.of(batch.column(time), batch.place) >= first
+
+        def held_in(batch: Batch, there: Mask) -> Mask:
+            held = np.zeros(batch.n_rows, bool)
+            held[there] = _times(moments, batch, time, there) >= first
+            return held
+
+        return held_in
 
     return after
+
+
+def _times(moments: hold_out.Moments, batch: Batch, time: str, there: Mask) -> Vector:
+    """Return the times of some rows of a batch."""
+    at = np.flatnonzero(there)
+    if not at.size:
+        return np.empty(0)
+    return moments.of(_checks.rows(batch.column(time), at), lambda i: batch.place(int(at[i])))
 
 
 def _first_of_latest(reader: Reader, time: str, share: float) -> float:
     """Return the first time of the held-out rows. It reads their column once."""
     moments, found = hold_out.Moments(time), Quantiles()
-    for batch in reader.read("reading the times", [time]):
-        found = found.merged(Quantiles.of(moments.of(batch.column(time), batch.place)))
+    for batch in reader.read("reading the times", [time, *[reader.label] * reader.is_apart]):
+        there = np.ones(batch.n_rows, bool)
+        if reader.is_apart:
+            there = labelled(batch.column(reader.label), f"the label {_checks.shown(reader.label)}", batch.place)
+        found = found.merged(Quantiles.of(_times(moments, batch, time, there)))
     return hold_out.first_of_latest(*unique(*found.points()), share, time)
 
 
@@ -249,28 +292,38 @@ def write_scores(
     reader: Reader,
     learned: Learned,
     threshold: float | None,
-    split: Callable[[], Callable[[Batch], Mask]] | None,
+    split: Callable[[], HeldIn] | None,
 ) -> int:
     """Write the scores of all rows, in their order; return how many there are.
 
     The rows are read for the scores, of which all are kept for the ranks. Their ids are read again.
     """
-    held_in, f, held = None if split is None else split(), [np.empty(0)], [np.zeros(0, bool)]
+    held_in, f = None if split is None else split(), [np.empty(0)]
+    held, has_label = [np.zeros(0, bool)], [np.zeros(0, bool)]
     for batch in reader.read("scoring"):
         f.append(learned.score(reader.table(batch, np.arange(batch.n_rows)), strict=None))
+        there = reader.known(batch)[1] if reader.is_apart else np.ones(batch.n_rows, bool)
+        has_label.append(there)
         if held_in is not None:
-            held.append(held_in(batch))
+            held.append(held_in(batch, there) & there)
     scores, is_held = np.concatenate(f), None if split is None else np.concatenate(held)
     take = None if threshold is None else scores >= threshold
-    write_in_order(path, reader, scores, learned.probability(scores), take, is_held)
+    known = np.concatenate(has_label) if reader.is_apart else None
+    write_in_order(path, reader, scores, learned.probability(scores), take, is_held, known)
     return scores.size
 
 
 def write_in_order(
-    path: str, reader: Reader, f: Vector, probability: Vector | None, take: Mask | None, held: Mask | None = None
+    path: str,
+    reader: Reader,
+    f: Vector,
+    probability: Vector | None,
+    take: Mask | None,
+    held: Mask | None = None,
+    has_label: Mask | None = None,
 ) -> None:
     """Write what is known of all rows, in their order, with their ids, which are read again."""
-    columns = scores_file.columns(f, None, probability, take, held, None)
+    columns = scores_file.columns(f, None, probability, take, held, None, has_label)
     scores_file.write_parts(path, _parts_of(columns, reader, f.size))
 
 
@@ -283,4 +336,5 @@ def _parts_of(columns: Mapping[str, Any], reader: Reader, n_rows: int) -> Iterat
     for batch in reader.read("writing the scores", [reader.columns.id]):
         ids = texts_of(batch.column(reader.columns.id))
         rows = slice(batch.first_row, batch.first_row + batch.n_rows)
-        yield {"id": ids} | {name: values[rows] for name, values in columns.items() if name != "row"}
+        of_batch = {name: values[rows] for name, values in columns.items() if name != "row"}
+        yield {scores_file.id_name(reader.columns.id): ids} | of_batch

@@ -27,8 +27,10 @@ from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
-from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
-from pnorm._tables import Source
+from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
+from pnorm._report import markup
+from pnorm._report.report import Beside
+from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
 
 _FEW = 50
@@ -76,10 +78,11 @@ class _Job:
         pos, neg = [_checks.rows(self.file.table, np.flatnonzero(self.trained & side)) for side in self._y]
         return pos, neg
 
-    def typical(self, push: str) -> Any:
-        """Return the rows that reasons are compared with: negatives, or positives with the push at the bottom."""
-        side = self._y[0 if push == "bottom" else 1]
-        return typical(_checks.rows(self.file.table, np.flatnonzero(self.trained & side)))
+    def means(self, learned: Learned) -> Vector:
+        """Return what effects are compared with: the average negative training row, or positive one for the bottom."""
+        side = self._y[0 if learned.push == "bottom" else 1]
+        others = _checks.rows(self.file.table, np.flatnonzero(self.trained & side))
+        return means(others, learned.H, learned.lam)
 
     def like_all(self, also_held: bool = False) -> NDArray[np.intp]:
         """Return rows that represent all training rows in proportion, or all rows of the file."""
@@ -100,12 +103,12 @@ class _Job:
         """Return the place in a file of a row of an argument called `name` in a message."""
         if name in ("pos", "neg"):
             side = self._y[name == "neg"]
-            return self.file.source.place(int(np.flatnonzero(self.trained & side)[row]))
+            return self.file.place(int(np.flatnonzero(self.trained & side)[row]))
         if name == "source" and self.reader is not None:
             return self.reader.place(row)
         if name != "X":
             return None
-        return self.measured.source.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
+        return self.measured.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +162,8 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     if isinstance(source, Source):
         file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
-        reader = Reader(source, columns, path, arguments.positive, progress=progress)
+        how = {"progress": progress, "unlabelled": arguments.unlabelled}
+        reader = Reader(source, columns, path, arguments.positive, **how)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
             drawn = first_reading(reader, arguments)
         file = drawn.file
@@ -191,7 +195,8 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
     _columns.check_test(source, path, columns)
     if isinstance(source, Source):
         return _columns.rows_of(source, path, columns, arguments, what, file)
-    reader = Reader(source, replace(columns, time=None), path, None, file.positive, progress)
+    like = file.positive
+    reader = Reader(source, replace(columns, time=None), path, None, like, progress, arguments.unlabelled, what)
     return drawn_of(reader, arguments.seed or 0)
 
 
@@ -199,8 +204,7 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        times, place = file.source.column(columns.time), file.source.place
-        return hold_out.latest(times, share, y=y, name=columns.time, place=place)
+        return hold_out.latest(file.column(columns.time), share, y=y, name=columns.time, place=file.place)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -276,7 +280,9 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
-    printing.notes([_parts(arguments, job), *_how_read(job), *of_files])
+    empty = printing.empty_labels(job.file, "; --out ranks them with the others")
+    empty += [] if job.test is None else printing.empty_labels(job.test, "; they are left out", arguments.test)
+    printing.notes([_parts(arguments, job), *empty, *_how_read(job), *of_files])
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -349,7 +355,7 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
         some = _checks.rows(job.file.table, found.rows[at])
-        why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
+        why = reasons(some, learned.H, learned.lam, job.means(learned))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
@@ -379,6 +385,20 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         facts += printing.sentences(
             f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
         )
+    for difference in n.averages:
+        value, low, high = difference.value
+        if low > 0.0 or leaks or found.tested is None:  # with a leak, all lists are as good
+            continue
+        does = "does better" if high < 0.0 else "does as well"
+        if not difference.other.endswith(markup.ALONE):
+            name = f"the {shown(difference.other, 40)}"
+            told = f"{name.capitalize()} {does}: use it (logistic regression), or add labelled rows."
+            if value > 0.0:
+                told = f"The test does not show that the list is better than {name}; more labelled rows may show it."
+            facts += printing.sentences(told)
+        elif value <= 0.0 and len(job.columns.used) > 1:
+            column = difference.other.removesuffix(markup.ALONE)
+            step(f"Use {column} alone, which {does}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
         for name in [name for name in dates if _divides(job, name)][:1]:
@@ -398,13 +418,15 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
             pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv"),
         )
     )
+    if any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
+        facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
 
 
 def _divides(job: _Job, name: str) -> bool:
     """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
     try:
-        hold_out.latest(job.file.source.column(name), hold_out.SHARE, y=job.file.y, name=name)
+        hold_out.latest(job.file.column(name), hold_out.SHARE, y=job.file.y, name=name)
     except ValueError:
         return False
     return True
@@ -423,6 +445,7 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         trained = job.file.table
         if job.drawn is not None or (not found.is_refitted and job.held.any()):
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
+        about["compared_with"] = {"rows": printing.average(kept.push), "parts": _rounded(job.means(kept))}
         about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
@@ -442,25 +465,36 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
     threshold = None if cut is None else cut.score
-    has_held = job.held.any() and not found.is_refitted
+    has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
         n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
         lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
     else:
-        f = kept.score(job.file.table, strict=None)
+        rows, held = job.file, job.held
+        has_label = np.ones(held.size, bool)
+        if rows.at is not None and rows.all_rows is not None:
+            rows = rows.all_rows
+            has_label, held = np.zeros(rows.y.size, bool), np.zeros(rows.y.size, bool)
+            has_label[job.file.at], held[job.file.at] = True, job.held
+        with called_as_in_file(lambda name, row: rows.place(row) if name == "X" else None):
+            f = kept.score(rows.table, strict=None)
+            why = reasons(rows.table, kept.H, kept.lam, job.means(kept))
         columns = scores_file.columns(
             f,
-            job.file.ids,
+            rows.ids,
             kept.probability(f),
             None if threshold is None else f >= threshold,
-            job.held if has_held else None,
-            reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
+            held if has_held else None,
+            why,
+            has_label if is_apart else None,
+            job.columns.id,
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines = [f"scores of {f.size:,} rows, best first: {path}"]
     if has_held:
-        lines[-1] += " (rows with held_out = 0 are training rows)"
+        of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
+        lines[-1] += f" (rows with {of} are training rows)"
     return lines
 
 
@@ -492,7 +526,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         p=learned.p,
         intercept=learned.trace.intercept,
         ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
-        training=training,
+        training=Beside(training, job.means(learned), printing.average(learned.push)),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,
         trace=learned.trace,
@@ -508,6 +542,11 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         reproduce=arguments.typed,
         seed=arguments.seed or 0,
     )
+
+
+def _rounded(values: Vector) -> list[float]:
+    """Return numbers in ten digits, which do not depend on the order of the rows that they are means of."""
+    return [float(f"{value:.10g}") for value in values.tolist()]
 
 
 def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._checks.text import counted
 from pnorm._command.terminal import CommandError, Parser
+from pnorm._tables import UNLABELLED
 
 _DESCRIPTION = """\
 Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,
@@ -47,6 +48,11 @@ columns:
   number, category, boolean, date, time, duration, 'decimal comma', 'day first', ..., or the levels
   in rising order, as in size=S,M,L. A column can be given by its name or by its number, from 1.
   Rows are numbered from 0.
+
+labels:
+  A row without a label stops the command. With --unlabelled rank, the list is learned and tested
+  on the other rows, and --out ranks all of them. With --unlabelled negative, an empty label means
+  negative: for a column that is filled in for positive rows only.
 
 model:
   By default p (1 or 4), the weak rankers and the penalty are chosen by cross-validation on the
@@ -97,6 +103,12 @@ def parser() -> argparse.ArgumentParser:
     add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
     add("--label", metavar="COLUMN", help="column of labels (required without --model)")
     add("--positive", metavar="VALUE", help="label of positive rows (default: 1, yes, true, ...)")
+    add(
+        "--unlabelled",
+        choices=UNLABELLED,
+        metavar="USE",
+        help="rows without a label: rank, negative (default: stop)",
+    )
     add("--id", metavar="COLUMN", help="column of row names, for lists; not learned from")
     add("--ignore", metavar="A,B", action="append", help="columns to leave out; repeatable")
     add("--only", metavar="A,B", action="append", help="use only these columns; repeatable")
@@ -172,7 +184,7 @@ def check(arguments: argparse.Namespace) -> None:
             raise CommandError(
                 f"with --model, --budget must be a whole number of rows, 1 or more; got {arguments.budget:g}"
             )
-        for option in ("positive", "report"):
+        for option in ("positive", "unlabelled", "report"):
             if option in given and arguments.label is None:
                 raise CommandError(f"{dashed(option)} needs the labels of the rows. Add --label COLUMN")
     elif arguments.label is None:

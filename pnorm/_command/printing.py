@@ -24,6 +24,9 @@ from pnorm._report import markup
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import AS_ASKED, Table
 
+WRITTEN = ("--save", "--out", "--report")
+"""The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
+
 TOP = 10
 """Rows of the list that are printed by default."""
 
@@ -76,7 +79,20 @@ def warn(messages: Iterable[str]) -> None:
 def labelled(path: str, rows: Rows, label: str) -> str:
     """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
-    return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+    which = " with a label" if rows.n_empty and not rows.is_empty_negative else ""
+    return (
+        f"{path_shown(path)}: {n:,} rows{which}, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+    )
+
+
+def empty_labels(rows: Rows, what: str, path: str | None = None) -> list[str]:
+    """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
+    if not rows.n_empty:
+        return []
+    of, have = "" if path is None else f" of {path_shown(path)}", "has" if rows.n_empty == 1 else "have"
+    if rows.is_empty_negative:
+        return [f"{counted(rows.n_empty, 'row')}{of} {have} no label, which counts as negative"]
+    return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{what}"]
 
 
 def base_name(path: str) -> str:
@@ -104,9 +120,10 @@ def steps(of: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[str] = ()) -> str:
-    """Return the command as it was typed with more options, without some others."""
+    """Return the command as it was typed with more options, without some others and without the files it wrote."""
     words = list(arguments.words)
-    for option in without:
+    for option in (*without, *WRITTEN):
+        words = [word for word in words if not word.startswith(f"{option}=")]
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
@@ -154,7 +171,8 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     lines = aligned([[shown(of.name, 30), shown(of.note, 100)] for of in few], (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
-    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED]  # no kind has a use for one value
+    rare = "no value is in"  # the note on a column that is read as categories already
+    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED and not of.note.startswith(rare)]
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 
@@ -236,9 +254,8 @@ def quality_lines(quality: Quality) -> list[str]:
     told = []
     if quality.difference is not None:
         sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        told = sentences(
-            " ".join(filter(None, [f"{sentence} ({interval}).", doubt, _one_column(quality, quality.difference.depth)]))
-        )
+        more = [*markup.averages(quality, alone=False), _one_column(quality, quality.difference.depth)]
+        told = sentences(" ".join(filter(None, [f"{sentence} ({interval}).", doubt, *more])))
     return [*sentences(headline(quality)), *told, "", *lines, *wider]
 
 
@@ -384,9 +401,14 @@ def list_lines(
 
 def list_notes(push: str, has_ids: bool, reference: str = "") -> list[str]:
     """Return notes on the numbers of the rows and on the numbers in the reasons."""
-    of = reference or ("the average positive training row" if push == "bottom" else "the average negative training row")
+    of = reference or average(push)
     rows = "Rows are numbered from 0. "
     return sentences(f"{'' if has_ids else rows}In brackets: the effect of the value on the score, compared with {of}.")
+
+
+def average(push: str) -> str:
+    """Return the row that effects are compared with, in words."""
+    return "the average positive training row" if push == "bottom" else "the average negative training row"
 
 
 def _fitting(text: str, room: int) -> str:

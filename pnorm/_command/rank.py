@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,11 @@ from pnorm._command.terminal import CommandError, called_as_in_file, one_line, p
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
-from pnorm._job.tested import first_places, reasons
+from pnorm._job.tested import first_places, means, reasons
+from pnorm._report.report import Beside
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._split import word
-from pnorm._tables import Batch, Batches, Source
+from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
 
 
@@ -52,6 +53,8 @@ class _Ranked:
     """Changes since training, if the model contains a profile of the training rows."""
     y: NDArray[np.bool_]
     """Which rows are positive, if they have labels."""
+    has_label: NDArray[np.bool_]
+    """Which rows the list is measured by, if they have labels."""
     first: NDArray[np.intp]
     """The rows of the list that are printed, the first one first."""
     large: Large | None = None
@@ -62,10 +65,16 @@ class _Ranked:
         """The places of the first rows among `rows`."""
         return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
 
-    @property
-    def typical(self) -> Any:
-        """The rows that reasons are compared with."""
-        return self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
+    @cached_property
+    def beside(self) -> tuple[Vector, str]:
+        """What effects are compared with: as in training, if the model contains it, or else the average row here."""
+        saved, H, lam = self.model.metadata.get("compared_with"), self.model.H, self.model.lam
+        if isinstance(saved, dict) and len(saved.get("parts", ())) == len(H.column_names):
+            size = len(H.column_names)
+            parts = _checks.vector(saved["parts"], "compared_with of the model", size, "one number per column")
+            return parts, str(saved.get("rows"))
+        table = self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
+        return means(table, H, lam), "the average row of the file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +125,9 @@ def _of_source(
     progress: Progress,
 ) -> _Ranked:
     """Rank rows in memory, and add unknown levels to `seen`."""
-    labels = None if columns.label is None else _columns.labels_of(source, columns.label, _columns.TO_MEASURE)
+    labels = None
+    if columns.label is not None:
+        labels = _columns.labels_of(source, arguments.file, columns.label, _columns.TO_MEASURE, arguments.unlabelled)
     table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
@@ -125,7 +136,9 @@ def _of_source(
         f = model.score(table)
     rows = _rows(arguments, model, source, columns, table, labels)
     few = first_places(f, _top(arguments, f), _push(model))
-    return _Ranked(model, rows, columns.label, f, _taken(arguments, model, f), _drift(model, rows.table), rows.y, few)
+    take, drift = _taken(arguments, model, f), _drift(model, rows.table)
+    has_label = np.ones(f.size, bool) if labels is None or arguments.unlabelled == NEGATIVE else labels[1]
+    return _Ranked(model, rows, columns.label, f, take, drift, rows.y, has_label, few)
 
 
 def _of_batches(
@@ -145,20 +158,22 @@ def _of_batches(
     columns = replace(columns, used=_names(arguments, model, columns), time=None)
     known = model.metadata.get("positive") if arguments.positive is None else None
     like = known if isinstance(known, list) else None
-    reader = Reader(batches, columns, arguments.file, arguments.positive, like, progress)
+    what = _columns.TO_MEASURE
+    reader = Reader(batches, columns, arguments.file, arguments.positive, like, progress, arguments.unlabelled, what)
     top, some = [
         Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, SIDE)
     ]
     others = [name for name in reader.batches.names or () if name not in columns.used]
     rng, sign = np.random.default_rng(0), 1.0 if _push(model) == "bottom" else -1.0
-    f, y, unknown = [np.empty(0)], [np.zeros(0, bool)], list[Seen]()
+    f, y, has_label, unknown = [np.empty(0)], [np.zeros(0, bool)], [np.zeros(0, bool)], list[Seen]()
     for batch in reader.read("ranking"):
         rows = np.arange(batch.n_rows)
         with _fitting(arguments, [], partial(_place, batch), others):
             own, of_batch = scores_and_levels(reader.table(batch, rows), model.H, model.lam)
         unknown = [a + b for a, b in zip(unknown, of_batch, strict=True)] if unknown else of_batch
         f.append(own)
-        y.append(reader.signs(batch))
+        for of_all, of_batch_rows in zip((y, has_label), reader.known(batch), strict=True):
+            of_all.append(of_batch_rows)
         some.add(batch.table, rows, rng.random(batch.n_rows), batch.first_row)
         if top.most:
             top.add(batch.table, rows, sign * own, batch.first_row)
@@ -169,8 +184,9 @@ def _of_batches(
     found, (_, is_drawn) = reader.rows([top, some], set() if columns.label is None else reader.positives())
     drawn = np.flatnonzero(is_drawn)
     drift, take = _drift(model, _checks.rows(found.table, drawn)), _taken(arguments, model, scores)
-    of_all = np.concatenate(y)
-    return _Ranked(model, found, columns.label, scores, take, drift, of_all, first_rows, Large(reader, drawn))
+    is_pos, known_rows = np.concatenate(y), np.concatenate(has_label)
+    large = Large(reader, drawn)
+    return _Ranked(model, found, columns.label, scores, take, drift, is_pos, known_rows, first_rows, large)
 
 
 def _place(batch: Batch, name: str, row: int) -> str | None:
@@ -234,20 +250,27 @@ def _rows(
     source: Source,
     columns: Columns,
     table: Any,
-    labels: list[str] | None,
+    of_labels: tuple[list[str], NDArray[np.bool_]] | None,
 ) -> Rows:
     """Return the rows with their labels, if any; the model contains which labels are positive."""
     ids = None if columns.id is None else source.texts(columns.id)
-    if labels is None:
+    if of_labels is None:
         return Rows(source, table, ids)
+    labels, has_label = of_labels
+    counts = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
+    n_empty, is_negative = int(np.count_nonzero(~has_label)), arguments.unlabelled == NEGATIVE
+    n_negative = n_empty if is_negative else 0
     positive = set[str]()
     if arguments.positive is None and isinstance(model.metadata.get("positive"), list):
         known = {word(label) for label in model.metadata["positive"]}
-        positive = {label for label in set(labels) if word(label) in known}
-    if not positive or len({label in positive for label in labels}) < 2:
-        positive = _columns.positive_of(Counter(labels), str(columns.label), arguments.positive, arguments.file)
+        positive = {label for label in counts if word(label) in known}
+    if not positive or (len(positive) == len(counts) and not n_negative):
+        label, wanted = str(columns.label), arguments.positive
+        positive = _columns.positive_of(counts, label, wanted, arguments.file, n_empty=n_negative)
     y = np.array([label in positive for label in labels], bool)
-    return Rows(source, table, ids, labels, sorted(positive), y)
+    sizes = len(labels) if is_negative else sum(counts.values()), int(y.sum())
+    empty: dict[str, Any] = {"n_empty": n_empty, "is_empty_negative": is_negative and n_empty > 0}
+    return Rows(source, table, ids, labels, sorted(positive), y, counts=sizes, **empty)
 
 
 def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
@@ -262,14 +285,16 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
-    printing.notes([f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}", *rows.source.notes])
+    empty = printing.empty_labels(rows, "; the list is measured by the others")
+    about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}"
+    printing.notes([*empty, about, *rows.source.notes])
     if rows.labels is not None:
-        y = ranked.y
-        of_sides = _chance(model, f[y]), _chance(model, f[~y])
+        pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
+        of_sides = _chance(model, pos), _chance(model, neg)
         chance = None if of_sides[0] is None else of_sides
-        depth = _depth(arguments, f)
-        measured = quality(f[y], f[~y], push=push, probability=chance, budget=depth)
-        title = f"Test on {f.size:,} rows with labels, {int(y.sum()):,} of them positive"
+        n = pos.size + neg.size
+        measured = quality(pos, neg, push=push, probability=chance, budget=_depth(arguments, n))
+        title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
         printing.section(title, printing.quality_lines(measured))
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
@@ -280,9 +305,9 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
         found = printing.list_columns(push, f.size, rows, where, f[at], _chance(model, f[at]), take)
-        why = _reasons(model, _checks.rows(rows.table, where), ranked.typical)
+        why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
-        notes = printing.list_notes(push, rows.ids is not None, "the average row of the file")
+        notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         printing.section(title, [*printing.list_lines(found, why), *notes])
 
 
@@ -297,28 +322,32 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
     lines = []
     if arguments.out is not None and ranked.large is not None:
         ranked.large.reader.progress = progress
-        write_in_order(arguments.out, ranked.large.reader, f, _chance(model, f), ranked.take)
+        write_in_order(
+            arguments.out, ranked.large.reader, f, _chance(model, f), ranked.take, has_label=_marks(arguments, ranked)
+        )
         lines += [f"scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
-        why = _reasons(model, rows.table)
-        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why)
+        why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
+        is_apart, of_ids = _marks(arguments, ranked), _id_column(arguments, rows)
+        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why, is_apart, of_ids)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
-        name = path_shown(printing.base_name(arguments.file))
+        name, at = path_shown(printing.base_name(arguments.file)), np.flatnonzero(ranked.has_label)
         pnorm.report_html(
             arguments.report,
-            rows.table,
-            rows.y,
+            _checks.rows(rows.table, at),
+            rows.y[at],
             model.H,
             model.lam,
             p=model.p,
             intercept=model.intercept,
-            ids=rows.ids,
+            ids=[f"row {i}" if rows.ids is None else rows.ids[i] for i in at.tolist()],
             cutoff=model.cutoff if arguments.budget is None else None,
-            budget=_depth(arguments, f),
+            budget=_depth(arguments, at.size),
+            training=Beside(None, *ranked.beside),
             drift=ranked.drift,
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
@@ -354,9 +383,19 @@ def _chance(model: pnorm.ScoringFunction, f: Vector) -> Vector | None:
     return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
 
 
-def _depth(arguments: argparse.Namespace, f: Vector) -> int | None:
-    """Return the depth of the list for --budget, None for the whole list."""
-    return None if arguments.budget is None or arguments.budget >= f.size else int(arguments.budget)
+def _depth(arguments: argparse.Namespace, n: int) -> int | None:
+    """Return the depth of a list of n rows for --budget, None for the whole list."""
+    return None if arguments.budget is None or arguments.budget >= n else int(arguments.budget)
+
+
+def _marks(arguments: argparse.Namespace, ranked: _Ranked) -> NDArray[np.bool_] | None:
+    """Return which rows have a label, for the file of --out, if the others are set apart."""
+    return ranked.has_label if arguments.unlabelled == RANK else None
+
+
+def _id_column(arguments: argparse.Namespace, rows: Rows) -> str | None:
+    """Return the column of --id, which may be given by its number."""
+    return None if arguments.id is None else _columns.column_named(arguments.id, rows.source.names, arguments.file)
 
 
 def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
@@ -367,9 +406,3 @@ def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vecto
         return take
     cut = model.cutoff
     return None if cut is None or cut.score is None else f >= cut.score
-
-
-def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
-    """Return the reasons of rows, compared with the average row in memory, without warnings of new levels."""
-    with kept([], UnknownLevelWarning):
-        return reasons(X, model.H, model.lam, _push(model), reference)

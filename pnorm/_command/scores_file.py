@@ -16,6 +16,9 @@ from pnorm._checks import Vector
 from pnorm._checks.text import install
 from pnorm._command.terminal import CommandError, path_shown
 
+_NAMES = ("row", "score", "probability", "rank", "take", "held_out", "labelled", "reasons")
+"""The columns of the file, some of which may be absent."""
+
 _RUN = re.compile(r"[=+\-@\t\r]")
 """The beginning of a cell that a spreadsheet program may run as a formula."""
 
@@ -38,13 +41,21 @@ def columns(
     take: NDArray[np.bool_] | None,
     held: NDArray[np.bool_] | None,
     reasons: list[str] | None,
+    has_label: NDArray[np.bool_] | None = None,
+    id_column: str | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of the file, without those that are None."""
+    """Return the columns of the file, without those that are None; `id_column` is where the ids come from."""
     rank = np.empty(f.size, np.intp)
     rank[np.argsort(-f, kind="stable")] = np.arange(1, f.size + 1)
-    found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {"id": ids}
-    found |= {"score": f, "probability": probability, "rank": rank, "take": take, "held_out": held, "reasons": reasons}
+    found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {id_name(id_column): ids}
+    found |= {"score": f, "probability": probability, "rank": rank, "take": take, "held_out": held}
+    found |= {"labelled": has_label, "reasons": reasons}
     return {name: values for name, values in found.items() if values is not None}
+
+
+def id_name(column: str | None) -> str:
+    """Return the name of the column of ids: its own, or "id" if another column of the file has that name."""
+    return "id" if column is None or column in _NAMES else column
 
 
 def write(path: str, columns: Mapping[str, Sequence[Any]], order: NDArray[np.intp]) -> None:
@@ -76,7 +87,7 @@ def _write_csv(stream: BinaryIO, parts: Iterable[Mapping[str, Sequence[Any]]]) -
     writer = csv.writer(text, lineterminator="\n")
     for k, part in enumerate(parts):
         if k == 0:
-            writer.writerow(part)
+            writer.writerow(map(_guarded, part))
         writer.writerows(zip(*map(_cells, part.values()), strict=True))
     text.detach()
 

@@ -188,7 +188,8 @@ def learn_again(
     if whole is not None:
         of_table = {name: before.given[name] for name in ("kinds", "monotone") if name in before.given}
         linear, t_max = before.given.get("linear"), before.given.get("t_max")
-        make = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)[before.kind]._replace(along="l2")
+        with kept([], TableWarning, UnknownLevelWarning):  # said of the first model
+            make = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)[before.kind]._replace(along="l2")
     return learn(
         pos,
         neg,

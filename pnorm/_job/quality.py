@@ -114,6 +114,8 @@ class Quality:
     difference: Difference | None
     """The precision in the first `main` rows less that of the first other list; further down, if the first rows of both
     are all hits, or none is."""
+    averages: tuple[Difference, ...]
+    """The average precision less that of each other list; none from tables of scores."""
     by_depth: ByDepth
     """Hits among the first rows for many depths."""
     roc: tuple[Roc, ...]
@@ -213,14 +215,19 @@ def quality(
         name = words.of_list(key, negatives)
         measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
 
-    difference = None
+    difference, averages = None, []
     a, b = read[0], read[min(1, len(read) - 1)]
     if len(read) > 1 and not (isinstance(a, ScoreTable) or isinstance(b, ScoreTable)):
         deeper = [k for k, *of_both in zip(chosen, hits[where], hits_beside[0][where], strict=True)
                   if k >= main and of_both not in ([0, 0], [k, k])]  # fmt: skip
         depth = min(deeper, default=main)
-        more = _difference((ranked[0], ranked[1]), (a, b), depth, sure, rng)
+        precision = partial(_precision, depth=depth)
+        more = _difference((ranked[0], ranked[1]), (a, b), precision, sure, rng)
         difference = Difference(words.of_first("precision", depth), list(lists)[1], more, depth)
+    for name, rows, beside_it in list(zip(lists, ranked, read, strict=True))[1:]:
+        if not (isinstance(a, ScoreTable) or isinstance(beside_it, ScoreTable)):
+            more = _difference((ranked[0], rows), (a, beside_it), _average, sure, rng)
+            averages.append(Difference(words.of_list("average_precision", 0), name, more, n))
     low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
     of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
     return Quality(
@@ -233,6 +240,7 @@ def quality(
         main,
         tuple(measures),
         difference,
+        tuple(averages),
         of_curve,
         tuple([_thinned(rows.distinct) for rows in ranked]),
         None if probability is None else _calibration(probability, n_pos, n_neg, sure),
@@ -365,6 +373,11 @@ def _hits(at: DistinctScores, depths: Any) -> Any:
     return np.interp(depths, at.ranks, at.curve[1])
 
 
+def _precision(at: DistinctScores, depth: int) -> float:
+    """Return the precision in the first rows."""
+    return float(_hits(at, depth)) / depth
+
+
 def _estimates(
     rows: RankedList | MergedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
 ) -> list[Estimate]:
@@ -392,11 +405,11 @@ def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
 def _difference(
     ranked: tuple[RankedList | MergedList, RankedList | MergedList],
     scores: Sequence[tuple[Vector, Vector]],
-    depth: int,
+    measure: OfCounts,
     confidence: float,
     rng: np.random.Generator,
 ) -> Estimate:
-    """Return the precision of one list less that of another, with an interval from resamples of the same rows.
+    """Return a measure of one list less that of another, with an interval from resamples of the same rows.
 
     Rows that have one place in either list are alike. Their number is drawn.
     """
@@ -412,18 +425,18 @@ def _difference(
         cells, at = np.unique(a * sizes[1] + b, return_inverse=True)
         sides.append((_Side(np.sort(at), None, cells.size), divmod(cells, sizes[1])))
 
-    def precision(counts: Sequence[Any], i: int) -> float:
+    def value(counts: Sequence[Any], i: int) -> float:
         of_sides = [np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)]
-        return float(_hits(DistinctScores(*of_sides), depth)) / depth
+        return float(measure(DistinctScores(*of_sides)))
 
     def difference(counts: Sequence[Any]) -> float:
-        return precision(counts, 0) - precision(counts, 1)
+        return value(counts, 0) - value(counts, 1)
 
     def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
         return [[difference([side.drawn(rng) for side, _ in sides])] for _ in range(draws)]
 
     near = estimates([difference([side.counts() for side, _ in sides])], again, confidence, _RESAMPLES, rng)[0]
-    a, b = [float(_hits(rows.distinct, depth)) / depth for rows in ranked]
+    a, b = [float(measure(rows.distinct)) for rows in ranked]
     return moved(near, a - b, 1.0, -1.0)
 
 

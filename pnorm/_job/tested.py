@@ -19,7 +19,7 @@ from pnorm._job.baselines import baselines
 from pnorm._job.hold_out import both
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
-from pnorm._reasons.explain import explain
+from pnorm._reasons.explain import beside_means, means_of, parts_of
 from pnorm.rankers import Rankers, TableWarning
 
 N_TOP, N_REASONS = 10, 3
@@ -180,9 +180,9 @@ def learn_and_test(
             top = first_places(f, n_top, push)
             why: list[str] = []
             if top.size:
-                some, beside = _checks.rows(X_held, top), typical(pos if push == "bottom" else neg)
-                with kept([], UnknownLevelWarning):  # said of all rows held out
-                    why = reasons(some, learned.H, learned.lam, push, beside, n_reasons, n_threads)
+                H, lam = learned.H, learned.lam
+                beside = means(pos if push == "bottom" else neg, H, lam, n_threads)
+                why = reasons(_checks.rows(X_held, top), H, lam, beside, n_reasons, n_threads)
     if progress is not None:
         progress("testing", 3, 3)
     return Tested(
@@ -235,27 +235,26 @@ def first_places(f: Vector, n: int, push: str) -> NDArray[np.intp]:
     return np.argsort(f if push == "bottom" else -f, kind="stable")[:n]
 
 
-def reasons(
-    X: Any,
-    H: Rankers,
-    lam: Vector,
-    push: str,
-    reference: Any = None,
-    n: int = N_REASONS,
-    n_threads: int | None = None,
-) -> list[str]:
-    """Return for each row the n columns that move it most to the end of the list that the push is at.
+def means(X: Any, H: Rankers, lam: Vector, n_threads: int | None = None) -> Vector:
+    """Return the mean part of each column in the scores of rows, which effects are compared with."""
+    return means_of(typical(X), H, lam, None, _checks.threads(n_threads))
 
-    The columns are compared with the average of a reference, by default of all rows. Some rows are explained at a time.
+
+def reasons(
+    X: Any, H: Rankers, lam: Vector, beside: Vector, n: int = N_REASONS, n_threads: int | None = None
+) -> list[str]:
+    """Return for each row the n columns with the largest effects on its score, with their signs.
+
+    Columns that lower the score are among them, as a row is understood only with what speaks against it. The effects
+    are relative to `beside`, which `means` returns. Some rows are explained at a time. Unknown levels are no matter.
     """
     size = _checks.n_rows(X, "X")
     step = max(1000, _AT_ONCE // len(H.column_names))
-    toward = -lam if push == "bottom" else lam
     found: list[str] = []
     for start in range(0, size, step):
         some = X if step >= size else _checks.rows(X, np.arange(start, min(start + step, size)))
-        beside = X if reference is None and some is not X else reference
-        found += explain(some, H, toward, reference=beside, n_threads=n_threads).reasons(n)
+        parts, _ = parts_of(some, H, lam, _checks.threads(n_threads))
+        found += beside_means(some, H, parts, beside)._effects_told(n)
     return found
 
 

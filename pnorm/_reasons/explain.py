@@ -146,6 +146,19 @@ class Explanation:
             for of_row in self._strongest(rows, n, np.negative)
         ]
 
+    def _effects(self, n: int) -> list[list[tuple[str, float]]]:
+        """Return for each row the n columns with the largest effects in either direction, except those printed as 0."""
+        write = sheet.same_digits(self.contributions)
+        return [
+            [part for part in of_row if not set(write(part[1])) <= set("+-0.e")]
+            for of_row in self._strongest(np.arange(len(self.scores)), n, lambda parts: -np.abs(parts))
+        ]
+
+    def _effects_told(self, n: int) -> list[str]:
+        """Return these effects in words, each with its sign."""
+        write = sheet.same_digits(self.contributions)
+        return ["; ".join([f"{what} ({write(change)})" for what, change in of_row]) for of_row in self._effects(n)]
+
     def _strongest(self, rows: Any, n: int, order: Callable[[Matrix], Matrix]) -> list[list[tuple[str, float]]]:
         """Return n columns of each row, in words with their values, and what they add; the least of `order` first."""
         parts = self.contributions[rows]

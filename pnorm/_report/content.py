@@ -22,7 +22,7 @@ from pnorm._report.pictures import draw_shape, room_of
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import AS_ASKED, ColumnPlan
+from pnorm.rankers._table import ALIKE, AS_ASKED, ColumnPlan
 
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
 """Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
@@ -54,6 +54,8 @@ class Findings:
     title: str
     label: str
     rows: Sequence[Row]
+    reference: str
+    """The row that effects are compared with, in words."""
     importance: Importance | None
     thinned: int
     """Of how many held-out rows each one was used for the importance of columns."""
@@ -191,6 +193,7 @@ def _worth(of: Findings) -> Section:
     if q.difference is not None:
         sentence, interval, doubt = markup.compared(q.difference, q.push)
         difference = paragraph(f'{text(sentence, 200)} <span class="interval">({interval})</span>.', doubt)
+        difference += paragraph(*[text(told, 200) for told in markup.averages(q)])
     return (
         "quality",
         "How good the list is",
@@ -354,8 +357,8 @@ def _rows(of: Findings) -> Section | None:
         f"The {of.first} rows, with reasons",
         paragraph(
             f"The {of.first} {len(rows)} {of.these}. A bar is what the value of a column adds to the score of the row, "
-            f"compared with the average {of.miss}. A bar to the right raises the score, a bar to the left lowers it. "
-            "Bars explain the score. They do not predict the effect of changing a value."
+            f"compared with {text(of.reference, 80)}. A bar to the right raises the score, a bar to the left lowers "
+            "it. Bars explain the score. They do not predict the effect of changing a value."
         )
         + markup.table(
             f"The {of.first} {len(rows)} of {count(of.n)} {of.these}",
@@ -580,6 +583,9 @@ def _noticed(of: Findings) -> list[str]:
     rare = [column for column in of.plan if "rare" in column.note]
     if rare:
         said.append(f"Columns with rare values, which have too few rows to learn from: {_noted(rare)}.")
+    alike = [column for column in of.plan if ALIKE in column.note]
+    if alike:
+        said.append(f"Columns with values that may be meant as one: {_noted(alike)}. They are kept apart.")
     return said + _of_drift(of, False)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pnorm._checks.text import shown
-from pnorm._job.quality import Difference
+from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
 
@@ -92,8 +92,46 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     return (
         f"In the {first} {count(of.depth)} rows this list has {told} “{shown(of.other, 40)}”",
         f"{signed_count(low)} to {signed_count(high)}",
-        "" if many == "0" or low > 0.0 or high < 0.0 else "This difference may be chance.",
+        "" if low > 0.0 or high < 0.0 else _doubt(many, low, high, hit),
     )
+
+
+def _doubt(many: str, low: float, high: float, hit: str) -> str:
+    """Return what an interval allows that holds no difference."""
+    if many != "0":
+        return "This difference may be chance."
+    ends = [f"{count(abs(x))} {'more' if x > 0.0 else 'fewer'}" for x in (low, high) if count(abs(x)) != "0"]
+    return f"On other test rows it may have {' to '.join(ends)}." if ends else ""
+
+
+def averages(of: Quality, alone: bool = True) -> list[str]:
+    """Return a sentence for each other list whose average precision is as good as that of this list, or better.
+
+    Sentences on a column alone are left out if `alone` is false. These are plain texts, as those of `compared`.
+    """
+    told = []
+    own = of.measure("average_precision")
+    for difference, other in zip(of.averages, own.others, strict=False):
+        value, low, high = difference.value
+        if value > 0.0 or low == high == 0.0 or (difference.other.endswith(ALONE) and not alone):
+            continue
+        ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
+        name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
+        if f"{other:.3f}" == f"{float(own.value):.3f}":
+            told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
+            continue
+        doubt = f" ({interval})" if high < 0.0 else f"; the difference may be chance ({interval})"
+        told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
+    return told
+
+
+ALONE = " alone"
+"""The end of the name of a list by one column."""
+
+
+def called(name: str) -> str:
+    """Return the name of another list in a sentence."""
+    return f"“{shown(name, 40)}”"
 
 
 def paragraph(*sentences: str, kind: str = "") -> str:

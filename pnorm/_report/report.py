@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from pnorm._job.learn import kept
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.drift import drift as compared
-from pnorm._reasons.explain import explain
+from pnorm._reasons.explain import beside_means, means_of, parts_of
 from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._report import content, markup
@@ -48,6 +48,16 @@ _SHARES = 100_000
 
 _WIDE = 2_000
 """Columns up to which the list is compared with simple ones."""
+
+
+class Beside(NamedTuple):
+    """The training rows, if they are at hand, and the average row that effects are compared with."""
+
+    training: Any
+    means: Vector | None = None
+    """The parts of its score, one for each column."""
+    told: str = ""
+    """The row in words."""
 
 
 def report_html(
@@ -115,7 +125,8 @@ def report_html(
     training : pair (rows, labels), optional
         The training rows. Shapes then show their distribution. The page compares the list with two simple lists that
         are learned from them, unless `others` is given, and compares the held-out rows with them, unless `drift` is
-        given.
+        given. The reasons compare a row with the average negative of them, or of X without them; with
+        ``push="bottom"``, with the average positive.
     others : mapping from name to array_like, shape (N,), optional
         Scores of the rows of X by other models, for comparison.
     cross_validation : CrossValidation, optional
@@ -209,7 +220,8 @@ def report_html(
     _checks.instance(trace, "trace", Trace, "training")
     _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
     moved = _checks.instance(drift, "drift", Drift, "pnorm.drift")
-    trained = None if training is None else _training(training, positive)
+    beside = training if isinstance(training, Beside) else Beside(training)
+    trained = None if beside.training is None else _training(beside.training, positive)
     drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
     unknown: list[str] = []
     with kept(unknown, UnknownLevelWarning):
@@ -230,12 +242,15 @@ def report_html(
         probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
         seed=seed,
     )
+    which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
+    means = _means(*among, rankers, lam, push, n_threads) if beside.means is None else beside.means
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
     findings = Findings(
         quality=judged,
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
-        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, chances, n_rows, n_threads),
+        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, chances, n_rows, means, n_threads),
+        reference=beside.told or f"the average {'positive' if push == 'bottom' else 'negative'} {which}",
         importance=matters,
         thinned=thinned,
         depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
@@ -301,17 +316,15 @@ def _first_rows(
     ids: Any,
     chances: Vector | None,
     n_rows: int,
+    means: Vector,
     n_threads: int | None,
 ) -> list[Row]:
     """Return the first rows with what raises and lowers their scores the most."""
     order = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_rows]
     if not order.size:
         return []
-    others = np.flatnonzero(is_pos if push == "bottom" else ~is_pos)
-    some = others[np.linspace(0, others.size - 1, min(others.size, _few(rankers, _REFERENCE))).astype(np.intp)]
-    with kept([], UnknownLevelWarning):  # told already
-        found = explain(_checks.rows(X, order), rankers, lam, reference=_checks.rows(X, some), n_threads=n_threads)
-    parts = found._strongest(np.arange(order.size), _REASONS, lambda parts: -np.abs(parts))
+    some = _checks.rows(X, order)
+    found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means)
     names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
     return [
         Row(
@@ -319,10 +332,19 @@ def _first_rows(
             bool(is_pos[k]) == (push == "top"),
             float(f[k]),
             None if chances is None else float(chances[k]),
-            [part for part in of_row if part[1] != 0.0],
+            of_row,
         )
-        for name, k, of_row in zip(names, order.tolist(), parts, strict=True)
+        for name, k, of_row in zip(names, order.tolist(), found._effects(_REASONS), strict=True)
     ]
+
+
+def _means(
+    X: Any, is_pos: NDArray[np.bool_], rankers: Rankers, lam: Vector, push: str, n_threads: int | None
+) -> Vector:
+    """Return the average row of the class that does not belong at the end of the list, as parts of its score."""
+    others = np.flatnonzero(is_pos if push == "bottom" else ~is_pos)
+    some = others[np.linspace(0, others.size - 1, min(others.size, _few(rankers, _REFERENCE))).astype(np.intp)]
+    return means_of(_checks.rows(X, some), rankers, lam, None, n_threads)
 
 
 def _few(rankers: Rankers, most: int) -> int:

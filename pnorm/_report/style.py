@@ -89,16 +89,18 @@ svg .up { fill: var(--c0); } svg .down { fill: var(--c1); }
 .shapes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .4rem 1.8rem; }
 .shapes figure { margin: .8rem 0; }
 .shapes svg, .columns svg { max-width: 26rem; }
-.columns { columns: 19rem 2; column-gap: 1.8rem; margin: 1rem 0; }
-.columns figure { margin: 0 0 1.6rem; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: 1.6rem 1.8rem;
+  align-items: start; margin: 1rem 0; }
+.columns figure { margin: 0; min-width: 0; }
 .columns .scroll { margin: 0; }
 .bars table { font-size: .9rem; }
 .bar { width: 9rem; }
 .columns .bar { width: 6.5rem; }
 .bar svg { height: 1.1em; margin-top: .15em; }
 .rows tbody th, .rows td { white-space: nowrap; }
-.reason { display: grid; grid-template-columns: minmax(11rem, 1fr) 5rem 3.6rem; gap: 0 .5rem; align-items: center;
-  min-width: 20rem; font-size: .9rem; white-space: normal; }
+.rows td:nth-child(2) { white-space: normal; overflow-wrap: anywhere; min-width: 5.5rem; }
+.reason { display: grid; grid-template-columns: minmax(9rem, 1fr) 4rem 3.6rem; gap: 0 .5rem; align-items: center;
+  min-width: 17.6rem; font-size: .9rem; white-space: normal; }
 .reason span { overflow-wrap: anywhere; line-height: 1.35; }
 .reason svg { height: .75rem; }
 .reason .by { text-align: right; color: var(--soft); white-space: nowrap; }
@@ -120,11 +122,15 @@ nav a:hover { color: var(--link); text-decoration: underline; }
 @media (max-width: 34rem) {
   .headline { font-size: 1.35rem; }
   dl div { grid-template-columns: 1fr; }
+  th, td { padding-right: .5rem; }
+  .measures table { font-size: .86rem; }
+  .measures tbody th { min-width: 5rem; }
   .bar, .columns .bar { width: 4rem; }
   .rows thead { display: none; }
   .rows table, .rows caption, .rows tbody { display: block; }
   .rows tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
   .rows th, .rows td { padding: 0; border: 0; }
+  .rows td:nth-child(2) { min-width: 0; }
   .rows td:last-child { width: 100%; }
   .reason { min-width: 0; grid-template-columns: 1fr 5rem 3.6rem; }
 }
@@ -146,7 +152,7 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   pre.wide { white-space: pre-wrap; font-size: 7.5pt; }
   svg { max-width: 13cm; }
   .shapes { grid-template-columns: 1fr 1fr; }
-  .columns { columns: 2; }
+  .columns { grid-template-columns: 1fr 1fr; }
   .alert, .bar, pre { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 }
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from numbers import Real
 from typing import Any
 
@@ -20,6 +20,9 @@ from pnorm._tables.source import TableError
 _MANY = 20
 """Number of labels above which the message asks whether the column is right."""
 
+RANK, NEGATIVE = UNLABELLED = ("rank", "negative")
+"""What becomes of rows without a label: they are set apart and ranked with the others, or they are negative."""
+
 SAY = "pos_label=..."
 """The option for the positive label, as messages name it."""
 
@@ -31,45 +34,76 @@ class Labels:
     rows with this label, or one of several, are positive, and all others negative. Without it the labels must be plain
     opposites, such as 1 and 0, true and false, yes and no, as in `pnorm.split`. Then a batch can be labelled before the
     others are read.
+
+    A row without a label is an error, and `advice` of the labels so far follows the message. With `unlabelled`, one of
+    `UNLABELLED`, it is set apart, or negative.
     """
 
-    def __init__(self, name: str, positive: Any = None, say: str = SAY, column: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        positive: Any = None,
+        say: str = SAY,
+        unlabelled: str | None = None,
+        advice: Callable[[Counter[str]], str] | None = None,
+        column: str | None = None,
+    ) -> None:
         """Messages call the labels `column`; by default it is the column `name`."""
         several = positive if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
-        self.name, self._say, self._column = name, say, column
+        self.name, self._say, self._unlabelled, self._advice, self._column = name, say, unlabelled, advice, column
         self._positive = None if positive is None else frozenset(map(str, several))
         self.counts: Counter[str] = Counter()
         """How many rows have each label so far, in all spellings."""
+        self.n_missing = 0
+        """How many rows have no label so far."""
 
     def of(self, column: Any, place: Place) -> NDArray[np.bool_]:
         """Return which rows of a batch are positive, given its labels and the places of its rows."""
-        values, codes = distinct(column, f"the label {_checks.shown(self.name)}", place)
-        labels = [str(value).strip() for value in values]
+        return self.known(column, place)[0]
+
+    def known(self, column: Any, place: Place) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows of a batch are positive, and which have a label."""
+        what = f"the label {_checks.shown(self.name)}"
+        at, values, codes = _distinct(column, what, place)
+        counts = np.bincount(codes, minlength=len(values)).tolist()
+        labels = ["" if _has_none(value) else str(value).strip() for value in values]
         of_batch = Counter[str]()
-        for label, n in zip(labels, np.bincount(codes, minlength=len(labels)).tolist(), strict=True):
+        for label, n in zip(labels, counts, strict=True):
             of_batch[label] += n
+        self.n_missing += of_batch.pop("", 0)
+        if "" in labels and self._unlabelled is None:
+            row = int(at[labels.index("")])
+            advice = "" if self._advice is None else f". {self._advice(self.counts + of_batch)}"
+            raise TableError(f"{what} is missing in {place(row)}; every row needs one{advice}")
         self.add(of_batch)
         positive = self.positive()
-        return np.array([label in positive for label in labels], bool)[codes]
+        of_values = np.array([[label in positive, label != ""] for label in labels], bool).reshape(-1, 2)
+        return of_values[codes, 0], of_values[codes, 1]
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Count the labels of more rows; raise TableError if the positive label is not clear."""
         self.counts.update(counts)
         if self._positive is None:
             plain = [is_plain(text) for text in {word(label) for label in self.counts}]
-            if None in plain or len(set(plain)) < len(plain):
+            alone = self._unlabelled is not None and len(plain) < 2  # the only label so far
+            if not alone and (None in plain or len(set(plain)) < len(plain)):
                 raise _say_which(self.counts, self._column or _column(self.name), self._say)
 
     def positive(self) -> set[str]:
         """Return the positive ones of the labels so far."""
         if self._positive is None:
+            if self._unlabelled == NEGATIVE and len({word(label) for label in self.counts}) == 1:
+                return {label for label in self.counts if is_plain(word(label)) is not False}
             return {label for label in self.counts if is_plain(word(label))}
         words = {word(label) for label in self._positive}
         return {label for label in self.counts if word(label) in words}
 
     def check(self) -> set[str]:
         """Return the positive labels when all rows are counted; refuse rows of one kind."""
-        return positive_labels(self.counts, self.name, self._positive, say=self._say, column=self._column)
+        n_empty = self.n_missing if self._unlabelled == NEGATIVE else 0
+        return positive_labels(
+            self.counts, self.name, self._positive, say=self._say, n_empty=n_empty, column=self._column
+        )
 
 
 def positive_labels(
@@ -78,16 +112,21 @@ def positive_labels(
     positive: Collection[str] | None = None,
     where: str = "",
     say: str = SAY,
+    n_empty: int = 0,
     column: str | None = None,
 ) -> set[str]:
     """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
 
-    `column` is how messages call it, and `where` follows that, such as " of test.csv".
+    `column` is how messages call it, and `where` follows that, such as " of test.csv". `n_empty` rows without a label
+    are negative. If all the others have one label, it is positive, unless it plainly means the opposite.
     """
     column, few = column or _column(name), _few(counts)
     if not counts:
         raise TableError(f"{column}{where} has no rows; positive and negative rows are needed")
-    if len({word(label) for label in counts}) < 2:
+    known = {word(label) for label in counts}
+    if n_empty and positive is None and len(known) == 1 and is_plain(next(iter(known))) is not False:
+        return set(counts)
+    if len(known) < 2 and not (n_empty and positive is not None):
         raise TableError(f"{column}{where} has only one label, {few}; positive and negative rows are needed")
     if positive is None:
         plain = plainly_positive(list(counts))
@@ -99,7 +138,7 @@ def positive_labels(
     if not found:
         got = _checks.shown(sorted(positive)[0])
         raise TableError(f"no row{where} has the label {got} in {column}; its labels are {few}")
-    if len(found) == len(counts):
+    if len(found) == len(counts) and not n_empty:
         raise TableError(f"{column}{where} has positive labels only, {few}; positive and negative rows are needed")
     return found
 
@@ -137,16 +176,33 @@ class Groups:
 
 def distinct(column: Any, what: str, place: Place) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the distinct values of a column and the code of each row; refuse a missing one, by its place."""
+    at, each, codes = _distinct(column, what, place)
+    for row, value in zip(at.tolist(), each, strict=True):
+        if _has_none(value):
+            raise TableError(f"{what} is missing in {place(row)}; every row needs one")
+    return each, codes
+
+
+def labelled(column: Any, what: str, place: Place) -> NDArray[np.bool_]:
+    """Return which rows of a column have a value."""
+    _, values, codes = _distinct(column, what, place)
+    return np.array([not _has_none(value) for value in values], bool)[codes]
+
+
+def _distinct(column: Any, what: str, place: Place) -> tuple[NDArray[np.intp], list[Any], NDArray[np.intp]]:
+    """Return the first row of each distinct value of a column, the values, and the code of each row."""
     values = _checks.column_values(column)
     try:
         at, codes = _checks.distinct(values)
     except TypeError:
         raise TableError(f"{what} must be a number, a text or a date in every row, from {place(0)} on") from None
     each = values[at].tolist() if isinstance(values, np.ndarray) else [values[row] for row in at.tolist()]
-    for row, value in zip(at.tolist(), each, strict=True):
-        if _checks.is_missing(value) or (isinstance(value, str) and reads_as_missing(value)):
-            raise TableError(f"{what} is missing in {place(row)}; every row needs one")
-    return each, codes
+    return at, each, codes
+
+
+def _has_none(value: Any) -> bool:
+    """Return whether a value is missing."""
+    return bool(_checks.is_missing(value)) or (isinstance(value, str) and reads_as_missing(value))
 
 
 def numbers(column: Any, what: str, place: Place) -> Vector:

@@ -27,7 +27,7 @@ from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where
 from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Tally, different
 from pnorm.rankers._sketches import EXACT
-from pnorm.rankers._table import AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
+from pnorm.rankers._table import ALIKE, AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
 
 LEFT_OUT = "left out"
 
@@ -563,6 +563,7 @@ class _Learner:
             self._note = f"{rare:,} rare {'value is' if rare == 1 else 'values are'} the level {RARE}"
         elif rare:
             self._note = f"no value is in {self._how.min_rows} rows; only whether it is missing counts"
+        self._note = "; ".join(filter(None, [self._note, _alike(counts)]))
         if missing:
             levels.append(None)
         self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
@@ -617,3 +618,18 @@ def _auc_of_missing(missing: Sequence[int], sizes: Sequence[int]) -> float:
     if min(sizes) < FEW:
         return 0.5
     return 0.5 + 0.5 * (missing[0] / sizes[0] - missing[1] / sizes[1])
+
+
+def _alike(counts: Mapping[Any, int]) -> str:
+    """Return a note on values that differ only in case or spaces; they are kept apart."""
+    forms: dict[str, list[str]] = {}
+    for value in counts:
+        if isinstance(value, str):
+            forms.setdefault(" ".join(value.split()).casefold(), []).append(value)
+    groups = [sorted(group, key=lambda value: (-counts[value], value)) for group in forms.values() if len(group) > 1]
+    if not groups:
+        return ""
+    groups.sort(key=lambda group: -sum([counts[value] for value in group]))
+    some = [shown(repr(value) if value != " ".join(value.split()) else value, 24) for value in groups[0][:4]]
+    more = ", ..." if len(groups) > 1 or len(groups[0]) > 4 else ""
+    return f"{sum(map(len, groups)):,} {ALIKE}: {', '.join(some)}{more}"

@@ -39,6 +39,9 @@ _TOLD = 8
 SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked"
 """The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
 
+ALIKE = "differ only in case or spaces"
+"""Of values that may be meant as one, in notes on columns."""
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
