@@ -8,7 +8,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -150,6 +150,8 @@ class Trace:
     _intercepts: Vector | None = None
     _separation: str | None = None
     _told: str = ""
+    _level: float = 0.0
+    """What a unit of the direction adds to the scores of the support, without groups."""
 
     @cached_property
     def path(self) -> NDArray[np.float64] | None:
@@ -259,6 +261,39 @@ class Trace:
         lam = self.init.copy()
         np.add.at(lam, self.ranker[:t], self.step[:t])
         return lam
+
+    def intercept_along(self, s: float | None = None) -> float | None:
+        """Return the intercept that belongs to `lam_along`.
+
+        The probabilities of the support are those of `lam` with `intercept`. Those of the other training rows approach
+        0 and 1 as s grows.
+
+        Parameters
+        ----------
+        s : float, optional
+            Zero or more; by default `direction_step`.
+
+        Returns
+        -------
+        float or None
+            None if there is no `intercept`.
+
+        Raises
+        ------
+        ValueError
+            As in `lam_along`.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> pos, neg = [[0.9, 0], [0.3, 0], [0.2, 1]], [[0.8, 0], [0.1, 0]]
+        >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+        >>> trace.intercept_along() == trace.intercept  # the direction adds nothing to the scores of the support
+        True
+        """
+        self.lam_along(s)
+        step = (self.direction_step if s is None else s) if self.separation == "quasi-separable" else 0.0
+        return None if self.intercept is None else Intercept(self.intercept - step * self._level, self.separation)
 
     def lam_along(self, s: float | None = None) -> Vector:
         """Return ``lam + s * direction``: coefficients that rank the training rows as in the limit of large s.
@@ -400,6 +435,20 @@ class Trace:
             first, *more = textwrap.wrap(value, _WIDTH - 11, subsequent_indent="  ")
             lines += [f"{name:11}{first}", *[f"{'':11}{line}" for line in more]]
         return "\n".join(lines)
+
+
+def followed(lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
+    """Return the coefficients to rank rows by, and the trace with their intercept as the last one.
+
+    On quasi-separable data they go along the direction; otherwise they are the given ones.
+    """
+    if math.isnan(trace.direction_step):
+        return lam, trace
+    intercepts, b = trace._intercepts, trace.intercept_along()
+    if intercepts is not None and b is not None:
+        intercepts = np.append(intercepts[:-1], b)
+        intercepts.flags.writeable = False
+    return trace.lam_along(), replace(trace, _intercepts=intercepts, _level=0.0)
 
 
 class Columns:

@@ -8,10 +8,12 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import pnorm
 from pnorm import diagnostics, metrics
 from pnorm.diagnostics import SeparationWarning
+from pnorm.sklearn import PNormPush
 
 
 def exact(X, lam):
@@ -175,6 +177,24 @@ def test_the_trace_of_separable_data_needs_no_step():
     assert np.isnan(trace.direction_step)
 
 
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_the_intercept_along_the_direction_leaves_the_support_as_it_was(push):
+    pos, neg = quasi_separable(4)
+    pos, neg = pos + 4.0, neg + 4.0  # the support is at a level of its own
+    for sides, n in (((pos, neg), 40), ((pos + 2.0**14, neg + 2.0**14), 0)):  # columns that are centred
+        lam, trace = pnorm.minimize(*sides, p=4, push=push)
+        on = [pnorm.score(X, None, trace.direction) == trace._level for X in sides]
+        assert trace._level != 0
+        assert n == 0 or 0 < sum(map(np.count_nonzero, on)) < n
+        for s in (None, 0.5, 100.0):
+            for X, some in zip(sides, on, strict=True):
+                near = pnorm.score(X[some], None, lam) + trace.intercept
+                far = pnorm.score(X[some], None, trace.lam_along(s)) + trace.intercept_along(s)
+                np.testing.assert_allclose(far, near, rtol=0, atol=1e-6)
+        P = [pnorm.score(X, None, trace.lam_along(1e3)) + trace.intercept_along(1e3) for X in sides]
+        assert P[0][~on[0]].min() > 100 > -100 > P[1][~on[1]].max()
+
+
 def test_steps_that_cannot_be_taken_are_refused():
     pos, neg = quasi_separable(0)
     _, trace = pnorm.minimize(pos, neg)
@@ -222,6 +242,21 @@ def test_held_out_rows_are_scored_by_coefficients_that_rank_as_infinite_ones():
             expected = metrics.auc(*[pnorm.score(X, None, trace.lam_along()) for X in held])
             assert found.scores[0, k, s] == pytest.approx(expected, abs=1e-12)
     assert kinds == [None, "quasi-separable"] * 3
+
+
+def test_the_estimator_ranks_as_infinite_coefficients_do():
+    pos, neg = quasi_separable(4, 60, 60)
+    X, y = np.vstack([pos, neg]), np.repeat([1, 0], 60)
+    model = PNormPush(rankers="columns", p=4, solver="newton")
+    with pytest.warns(ConvergenceWarning, match="quasi-separable"):
+        model.fit(X, y)
+    H = model.rankers_
+    lam, trace = pnorm.minimize(pos, neg, H, p=4)
+    np.testing.assert_array_equal(model.lam_, trace.lam_along())
+    np.testing.assert_array_equal(model.trace_.lam_along(), model.lam_)
+    assert model.trace_.intercept == model.trace_.intercept_along() == trace.intercept_along()
+    logits = 5 * (pnorm.score(X, H, model.lam_) + trace.intercept_along())
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-logits)), rtol=1e-9)
 
 
 def test_probabilities_of_data_without_a_minimiser_come_with_a_warning():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -22,7 +21,7 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import NAMES
 from pnorm._storage.base import Index, Table
 from pnorm._threads import SERIAL, Pool, batches, slices
-from pnorm._trace import Trace
+from pnorm._trace import Trace, followed
 from pnorm.objectives._base import Objective
 from pnorm.rankers import Rankers, Signs
 
@@ -201,7 +200,7 @@ class Penalties:
         of_l = self.l1[row], self.l2[row]
         path = follow(problem, [problem.objective], of_p, *of_l, fold.signs, self.tol, units=units, few=few)
         steps = zip(jobs.steps(self.size), path, strict=False)
-        return {k: _Minimiser(_ranking(lam, trace), trace.gap, trace.status) for _, (k, lam, trace) in steps}
+        return {k: _Minimiser(followed(lam, trace)[0], trace.gap, trace.status) for _, (k, lam, trace) in steps}
 
     def judged(self, fold: Fold, record: dict[int, _Minimiser]) -> NDArray[np.float64]:
         """Return the measures of the held-out rows for every penalty."""
@@ -219,11 +218,6 @@ class Penalties:
         )
         penalties = {"along": self.along, "l1": self.l1, "l2": self.l2}
         return {"rounds": None, "traces": (), **penalties, "gap": gap, "status": status, "tol": self.tol}
-
-
-def _ranking(lam: Vector, trace: Trace) -> Vector:
-    """Return the coefficients that rank held-out rows: on quasi-separable rows those that approach the infimum."""
-    return lam if math.isnan(trace.direction_step) else trace.lam_along()
 
 
 def judge_folds(

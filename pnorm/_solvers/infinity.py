@@ -60,6 +60,18 @@ def least_step(problem: Problem, separation: Separation, lam: Vector) -> float:
     return math.nan
 
 
+def level_of_support(problem: Problem, separation: Separation) -> float:
+    """Return what the direction adds to the scores of the support in the user's columns; 0 with groups."""
+    assert separation.direction is not None
+    if problem.objective.groups is not None:
+        return 0.0
+    if separation.level is not None:
+        level = float(separation.level[0])
+    else:
+        level = float(problem.scores(separation.direction).pos[separation.pos][0])
+    return problem.users_intercept(level + problem.constant_at(separation.direction))
+
+
 Side = tuple[Vector, Vector, NDArray[np.bool_], NDArray[np.intp], int]
 """Scores at lam and along the direction, with a minus for negatives; whether a row is on the support; groups."""
 

@@ -13,7 +13,7 @@ from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.hulls import Separation
-from pnorm._solvers.infinity import least_step
+from pnorm._solvers.infinity import least_step, level_of_support
 from pnorm._solvers.lbfgs import BOUNDED, LBFGS, lbfgs
 from pnorm._solvers.margin import widest
 from pnorm._solvers.newton import NEWTON, newton
@@ -282,6 +282,7 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
         message=message,
         direction=separation.direction,
         direction_step=least_step(problem, separation, lam),
+        _level=level_of_support(problem, separation),
         _separation=separation.kind,
     )
     return lam, trace if neg is None else _with_the_rest(problem, trace, neg)
