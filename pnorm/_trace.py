@@ -26,6 +26,24 @@ _WIDTH = 80
 """Width of the printed summary."""
 
 
+class SeparationWarning(UserWarning):
+    """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
+
+    `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     P = pnorm.probability([[1.5]], None, lam, 4, trace.intercept)
+    >>> caught[0].category.__name__, trace.separation
+    ('SeparationWarning', 'separable')
+    """
+
+
 class Intercept(float):
     """An intercept with the kind of the data that it was computed on, None if that is not known."""
 
@@ -129,6 +147,8 @@ class Trace:
     ('converged', True, (4,))
     >>> bool(trace.objective[-1] > trace.log_objective[-1]), trace.path.shape
     (True, (4, 9))
+    >>> pnorm.minimize([[1.0], [2.0]], [[0.0]], p=4)[1].separation
+    'separable'
     """
 
     ranker: NDArray[np.intp]
@@ -167,10 +187,10 @@ class Trace:
 
         .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2 ,
 
-        or with ``penalty="shapes"``, for weak rankers of range :math:`r_j` in columns of :math:`m_j` cuts (one for
+        or with ``penalty="shapes"``, for weak rankers of range :math:`range_j` in columns of :math:`m_j` cuts (one for
         weak rankers that are no cuts),
 
-        .. math:: \log F_p(\lambda) + \sum_j l1\, r_j |\lambda_j| + \tfrac{l2}{2}\, m_j (r_j \lambda_j)^2 .
+        .. math:: \log F_p(\lambda) + \sum_j l1\, range_j |\lambda_j| + \tfrac{l2}{2}\, m_j (range_j \lambda_j)^2 .
 
         For another price or loss, it is R ** (1 / p) for the price ``Power(p)``, log R for the exponential price, and R
         for others, with the penalty.
@@ -333,7 +353,7 @@ class Trace:
         ('separable', 'quasi-separable', array([0., 1.]))
         >>> pnorm.metrics.auc(pnorm.score(pos, None, lam), pnorm.score(neg, None, lam))
         0.6666666666666666
-        >>> far = trace.lam_along()
+        >>> far, s = trace.lam_along(), trace.direction_step
         >>> pnorm.metrics.auc(pnorm.score(pos, None, far), pnorm.score(neg, None, far))
         0.8333333333333334
         """

@@ -179,14 +179,14 @@ def train(
     all scores are equal. At a large p, few long lists dominate. With ``group_weight="equal"`` the weights of either
     side are divided by their sum in the group,
 
-    .. math:: F_p = \sum_g \Bigl(\frac1{I_g} \sum_{i \in g} e^{-f_i}\Bigr)^p \frac1{K_g} \sum_{k \in g} e^{p \tilde f_k}
+    .. math:: F_p = \sum_q \Bigl(\frac1{I_q} \sum_{i \in q} e^{-f_i}\Bigr)^p \frac1{K_q} \sum_{k \in q} e^{p \tilde f_k}
 
     for weights of one, so that every group begins with a value of one. With grades, a group is the whole query. The
     page "Queries of uneven sizes" shows when this helps.
 
-    With grades y, a negative pays for the positives of its group g that have a higher grade,
+    With grades y, a negative pays for the positives of its group q that have a higher grade,
 
-    .. math:: F_p(\lambda) = \sum_k \tilde c_k \Bigl(\sum_{i \in g(k),\; y_i > \tilde y_k} c_i
+    .. math:: F_p(\lambda) = \sum_k \tilde c_k \Bigl(\sum_{i \in q(k),\; y_i > \tilde y_k} c_i
               e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p .
 
     The negatives of one group and grade form a group of their own, to which all positives of higher grades belong. A
@@ -237,6 +237,7 @@ def train(
     reason     no weak ranker has an edge above tol = 1e-10
     rounds     26
     objective  log F_p from 5.78074 to 5.33024
+    with       p = 4
 
     The same, with the rows of either side:
 
