@@ -572,6 +572,10 @@ def cross_validate(
     grows with them only by a constant: the best penalty on four fifths of the rows is approximately right for all of
     them. A larger p needs a larger penalty, approximately in proportion or more, as in ``l2=lambda p: p * grid``.
 
+    Without a penalty, ``l2=0``, the training rows of a fold may be quasi-separable. Its held-out rows are then scored
+    by ``trace.lam_along()`` and not by `lam`, which ranks the support alone; `status` is ``"separable"``. If such a
+    point is chosen, score new rows in the same way. A penalty is usually better (page "Optimality certificates").
+
     Choose a measure that covers the part of the list that will be used. `positives_at_top` depends on one row of each
     fold and is the noisiest measure. The partial AUC down to some negatives depends on more rows, and chooses as well
     or better even if the positives at the top are the final goal (page "Choosing p and when to stop"). The mean over
