@@ -433,12 +433,11 @@ def cross_validate(
     r"""Choose p, and the number of rounds or a penalty, by cross-validation.
 
     The rows are divided into folds. For each fold and each p, `train` runs on the rows of the other folds, and the rows
-    of the fold are measured after every round:
+    of the fold are measured after every round::
 
-    .. math:: \text{scores}_{p, k, t} = \text{metric}\bigl(f_{p, k, t}(x_i), f_{p, k, t}(\tilde x_j) \,:\,
-              x_i, \tilde x_j \text{ in fold } k\bigr),
+        scores[p, k, t] = metric(f(x_i), f(x̃_j)) over all rows x_i, x̃_j in fold k
 
-    where :math:`f_{p, k, t}` is the score after t rounds on the rows outside fold k. One run to `t_max` gives the
+    where f is the score for p after t rounds on the rows outside fold k. One run to `t_max` gives the
     measures of all t.
 
     If `l2` or `l1` is given, penalties are compared instead of rounds. For each fold and each p, `minimize` runs on the

@@ -183,14 +183,14 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        r"""The minimised objective, shape (T + 1,): log F_p with its penalties,
+        r"""The minimised objective, shape (T + 1,): log F_p with its penalties::
 
-        .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2 ,
+            log F_p(λ) + l1 |λ|_1 + l2 |λ|^2 / 2
 
-        or with ``penalty="shapes"``, for weak rankers of range :math:`range_j` in columns of :math:`m_j` cuts (one for
-        weak rankers that are no cuts),
+        or with ``penalty="shapes"``, for weak rankers of range r_j in columns of m_j cuts (one for weak rankers that
+        are no cuts)::
 
-        .. math:: \log F_p(\lambda) + \sum_j l1\, range_j |\lambda_j| + \tfrac{l2}{2}\, m_j (range_j \lambda_j)^2 .
+            log F_p(λ) + Σ_j [l1 r_j |λ_j| + l2 m_j (r_j λ_j)^2 / 2]
 
         For another price or loss, it is R ** (1 / p) for the price ``Power(p)``, log R for the exponential price, and R
         for others, with the penalty.

@@ -162,7 +162,7 @@ def _gives_probabilities(model: PNormPush) -> bool:
 class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Ranking that is most accurate at the top of the list, as a classifier of two classes.
 
-    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`). The second of
+    Learns ``f(x) = Σ_j λ_j h_j(x)`` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`). The second of
     the two classes is the positive one. Sort rows by `decision_function`, the largest first. `predict` divides the list
     at a cut-off, which `cutoff` or `choose_cutoff` can choose for a required precision, recall or budget.
     `predict_proba` returns probabilities.
