@@ -474,8 +474,7 @@ def uneven():
                 if ax is not axes[0, 0]:
                     ax.sharey(row[-1])
             row[0].set_ylabel(f"{what}, %")
-        for ax in axes[-1]:
-            ax.set_xlabel("rows of the smaller class", size=10)
+        figure.supxlabel("rows of the smaller class", size=10)
         below(figure, axes[0, 0], 4)
         return figure
 
