@@ -20,12 +20,12 @@ class Dark(SphinxTransform):
                 other["uri"] = dark
                 image["classes"].append("only-light")
                 other["classes"].append("only-dark")
-                if isinstance(image.parent, nodes.figure):  # the theme hides a caption beside the picture that it hides
-                    both = nodes.container()
-                    image.replace_self(both)
-                    both += [image, other]
+                above = image.parent
+                at = above.index(image)
+                if isinstance(above, nodes.figure):  # the theme hides a caption beside the picture that it hides
+                    above[at] = nodes.container("", image, other)
                 else:
-                    image.parent.insert(image.parent.index(image) + 1, other)
+                    above.insert(at + 1, other)
 
 
 def setup(app):

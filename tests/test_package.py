@@ -221,6 +221,7 @@ def test_a_caption_is_not_beside_the_picture_that_the_theme_hides(monkeypatch):
     importlib.import_module("_dark").Dark(tree).apply()
     (figure,) = tree.children
     both, caption = figure.children
+    assert not both["classes"]
     assert [image["classes"] for image in both.children] == [["only-light"], ["only-dark"]]
     assert caption.astext() == "The caption."
 
