@@ -22,7 +22,7 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, pasted, path_shown, program
+from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
@@ -283,11 +283,13 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     beside += [(name, "not used") for name in columns.header if name not in known]
     n = job.n_trained
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
+    asked = printing.ask_warnings(learned.H, lambda text: in_file(text, job.place))
     printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
     printing.section(*printing.left_out_lines(learned.H))
     planned = hasattr(learned.H, "plan")  # then the sections above contain what from_table warns of
     others = [text for text in found.warnings if not (planned and text.startswith("from_table "))]
-    printing.warn([*printing.leak_warnings(learned.H), *others])
+    others = [in_file(text, job.place) for text in others]
+    printing.warn([*asked, *printing.leak_warnings(learned.H), *others])
     title, where = _where(job, found)
     printing.section(title, [*where, *printing.quality_lines(found.quality)])
     if found.cutoff is not None:
