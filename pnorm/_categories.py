@@ -196,14 +196,18 @@ def _tell_unread(columns: Iterable[Seen]) -> None:
         if n <= of[0].in_training and all(seen.where != "X" for seen in of):
             continue
         for seen in of:
-            if MANY <= seen.unknown and seen.unknown > _REFUSED * seen.n and seen.unknown > seen.in_training:
+            if seen.unknown >= MANY and seen.unknown > _REFUSED * seen.n and seen.unknown > seen.in_training:
                 raise ValueError(
-                    f"{seen.where} has {seen.found[0]} at {seen.at()}, which was {seen.what} when the weak rankers were made, "
-                    f"and {seen.unknown:,} of the {seen.n:,} values are not. Bring the column into the form that it "
-                    "had in training, or make the weak rankers from rows like these"
+                    f"{seen.where} has {seen.found[0]} at {seen.at()}, which was {seen.what} when the weak rankers "
+                    f"were made, and {seen.unknown:,} of the {seen.n:,} values are not. Bring the column into the "
+                    "form that it had in training, or make the weak rankers from rows like these"
                 )
             it = "the value" if seen.unknown == 1 else "the values"
-            _warn_of(seen, f"in {seen.column} of {seen.where}, {seen.told()}. Correct {it}, or make the column another kind with kinds")
+            _warn_of(
+                seen,
+                f"in {seen.column} of {seen.where}, {seen.told()}. Correct {it}, or make the column another kind with "
+                "kinds",
+            )
 
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:

@@ -184,7 +184,9 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
     asked = {ask.column for ask in _asks(H)}  # a warning says what they are
-    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED and of.name not in asked]  # as one value is no use
+    usable = [
+        of for of in out if of.values > 1 and of.note != AS_ASKED and of.name not in asked
+    ]  # as one value is no use
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 

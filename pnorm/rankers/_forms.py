@@ -277,7 +277,6 @@ def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     if unit == "%" and of_units["%"] < of_units[""]:
         unit = ""
     takes = {unit} if unit == "%" else {"", *[of for of in of_units if _is_unit(of, unit)][:2]}
-    of_currencies = {of for of in of_units if of not in ("", "%")}
     fits = [word for word in kept if _bare(word)[1] in takes]
     form, doubt = number_form(fits)
     if form is None and not doubt and not any(map(is_code, fits)):
@@ -286,8 +285,9 @@ def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
         fits, odd = _told(fits, of_marks, n_rows)
         form, doubt = (None, two_numbers(odd)) if odd else number_form(fits) if fits else (None, "")
     most = _most(NUMBER, form, doubt, words, fits, n_rows)
-    if _common(of_currencies) is None and most.lost > TOLERATED * sum([n_rows[word] for word in words]):
-        return replace(most, form=None, doubt=two_units(of_currencies))
+    foreign = sum([count for of, count in of_units.items() if of not in takes and of not in ("", "%")])
+    if unit and foreign > TOLERATED * sum([n_rows[word] for word in words]):
+        return replace(most, form=None, doubt=two_units({of for of in of_units if of != "%"}))
     return most
 
 
@@ -462,9 +462,7 @@ def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     return _most(DATE, form, doubt, words, fits, n_rows)
 
 
-def _most_that(
-    kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]
-) -> Most:
+def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
     fits = [word for word in words if read(word) is not None]
     form = Form() if fits and (kind != DURATION or any("day" in word for word in fits)) else None
     return _most(kind, form, "", words, fits, n_rows)

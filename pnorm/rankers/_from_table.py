@@ -136,19 +136,21 @@ def from_table(
     ------
     ValueError, TypeError
         If the sides have different columns, no column can be used, `kinds` or `monotone` names a column that does
-        not exist, or a value cannot be read as its kind in `kinds`. For new rows: if a column is missing, or a value
-        cannot be read as the kind of its column in training. The message contains the column, the row and the value.
+        not exist, or more than half of the values cannot be read as the kind that `kinds` asks for. For new rows: if a
+        column is missing, or more than a tenth of its values, and at least 5, cannot be read as its kind in training.
+        The message contains the column, the row and the value.
 
     Warns
     -----
     TableWarning
-        If columns are left out. If text can be read in two ways; it is then a category unless `kinds` contains its
-        kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
-        least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
-        positives, or of the indicator of missing values.
+        If columns are left out. If values do not read as the others of their column do; they count as missing. A
+        column has the kind that at least 95 % of its values have. If text can be read in two ways; it is then a
+        category unless `kinds` contains its kind. If a column almost separates the sides alone; it may be known only
+        after the outcome. The criterion is at least 20 values on each side and an AUC of at least 0.99: of the values,
+        of the levels by their shares of positives, or of the indicator of missing values.
     UnknownLevelWarning
-        When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels. As
-        in `categories`.
+        When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
+        `categories`. Or if values of other rows do not read as the kind of their column; they count as missing.
 
     See Also
     --------
@@ -414,7 +416,7 @@ class _Learner:
         if asked is not None:
             levels = _no_and_yes(text.words) if asked == BOOLEAN and not numbers else ()
             return Reading(asked, self._form(asked, wish, text), levels)
-        if UNREAD in kinds or len(kinds - {BOOLEAN}) > 1 and not kinds <= {VALUES, NUMBER, BOOLEAN}:
+        if UNREAD in kinds or (len(kinds - {BOOLEAN}) > 1 and not kinds <= {VALUES, NUMBER, BOOLEAN}):
             reading = self._of_types(there)
             if reading is not None:
                 return reading
@@ -489,8 +491,8 @@ class _Learner:
         unread = of_pos + of_neg
         named = f"{', '.join(unread.places())}{', ...' if unread.unknown > len(unread.found) else ''}"
         return (
-            f"probably {reading.called()}, but {unread.unknown:,} of the {n_known:,} values do not read as one: {named}; "
-            f"the kind {reading.asked()!r} takes them for missing"
+            f"probably {reading.called()}, but {unread.unknown:,} of the {n_known:,} values do not read as one: "
+            f"{named}; the kind {reading.asked()!r} takes them for missing"
         )
 
     def _of_types(self, sides: Sequence[Side]) -> Reading | None:

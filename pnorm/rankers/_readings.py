@@ -154,7 +154,9 @@ class Reading:
     def of_odd(self, known: int, n: int, pairs: Sequence[tuple[Any, int]], at: Where) -> Unread:
         """Return the counts of known values, of which n do not read; the first ones are given with their rows."""
         name = "" if at.names is None else str(at.names[at.column])
-        values = [_checks.shown(value.strip() if isinstance(value, str) else _checks.python(value)) for value, _ in pairs]
+        values = [
+            _checks.shown(value.strip() if isinstance(value, str) else _checks.python(value)) for value, _ in pairs
+        ]
         rows = tuple([row for _, row in pairs])
         column = _checks.column_called(at.column, at.names)
         return Unread(column, at.name, known, n, 0, tuple(values), (), False, name, self.called(), rows)
@@ -176,8 +178,8 @@ class Reading:
         first = next(side for side in sides if side.found)
         n, of = [sum(counts) for counts in zip(*[(side.unknown, side.n) for side in sides], strict=True)]
         return ValueError(
-            f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the {of:,} "
-            "values do not read as one; correct them, or make the column another kind with kinds"
+            f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the "
+            f"{of:,} values do not read as one; correct them, or make the column another kind with kinds"
         )
 
     def asked(self) -> str:
@@ -240,7 +242,9 @@ def is_missing(value: Any) -> bool:
 
 
 def _is_infinite(value: Any) -> bool:
-    return not isinstance(value, str) and _checks.kind_of(value) == NUMBER and math.isinf(_checks.float_of(value, NUMBER))
+    return (
+        not isinstance(value, str) and _checks.kind_of(value) == NUMBER and math.isinf(_checks.float_of(value, NUMBER))
+    )
 
 
 def _truth(word: str) -> float | None:

@@ -327,9 +327,7 @@ class Table(Rankers):
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         pieces: list[Piece] = []
         for rankers, own, rows, unread in self._prepared(X, name, [True] * len(self._parts)):
-            first, *others = rankers._pieces(
-                rows, name, where[own], None if complements is None else complements[own]
-            )
+            first, *others = rankers._pieces(rows, name, where[own], None if complements is None else complements[own])
             if unread is not None:
                 assert isinstance(first, OfFeature)
                 source = replace(first.feature.source, seen=unread)

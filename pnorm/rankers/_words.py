@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -220,9 +220,9 @@ class FittedText(Text):
         return any(self._fits.of[NUMBER, point].scaled for point in _forms.MARKS) or super().scaled()
 
     def date(self, digits: bool = False) -> tuple[Form | None, str]:
-        return self._date(digits, 0.0)
+        return self._date(0.0, digits)
 
-    def _date(self, digits: bool, spare: float) -> tuple[Form | None, str]:
+    def _date(self, spare: float, digits: bool = False) -> tuple[Form | None, str]:
         if not digits and "no digits" not in self._fits.said:
             return None, ""
         if self._fit(DATE, "", spare) is not None:
@@ -251,11 +251,8 @@ class FittedText(Text):
         share = min([self._fits.of[kind, mark].share for mark in marks])
         if share >= 1.0 or (kind == DURATION and "no day" in self._fits.said):
             return Most(kind, None, "", (), math.inf)
-        form, doubt = Form(), ""
-        if kind == NUMBER:
-            form, doubt = self._number(share)
-        elif kind == DATE:
-            form, doubt = self._date(False, share)
+        of_kind: dict[str, Callable[[float], tuple[Form | None, str]]] = {NUMBER: self._number, DATE: self._date}
+        form, doubt = of_kind[kind](share) if kind in of_kind else (Form(), "")
         return Most(kind, form, doubt, (), share)
 
     def is_time(self) -> bool:
