@@ -139,6 +139,11 @@ class Unread(Seen):
         """Return these counts with the places of rows in words."""
         return replace(self, rows=tuple([row if isinstance(row, str) else place(row) or row for row in self.rows]))
 
+    @property
+    def none(self) -> Unread:
+        """The counts of no values of this column."""
+        return replace(self, n=0, unknown=0, found=(), rows=())
+
     def at(self) -> str:
         """Return the place of the first example."""
         row = self.rows[0]
@@ -185,7 +190,7 @@ def placed(columns: Iterable[Seen], place: Callable[[int], str | None]) -> list[
     return [seen.placed(place) if isinstance(seen, Unread) else seen for seen in columns]
 
 
-def _tell_unread(columns: Iterable[Seen]) -> None:
+def _tell_unread(columns: Iterable[Seen], learned: bool) -> None:
     """Warn of values that do not read as the kind of their column, and refuse columns that have many."""
     of_columns: dict[str, list[Unread]] = {}
     for seen in columns:
@@ -193,7 +198,7 @@ def _tell_unread(columns: Iterable[Seen]) -> None:
             of_columns.setdefault(seen.column, []).append(seen)
     for of in of_columns.values():
         n = sum([seen.unknown for seen in of])
-        if n <= of[0].in_training and all(seen.where != "X" for seen in of):
+        if n <= of[0].in_training and (learned or all(seen.where != "X" for seen in of)):
             continue
         for seen in of:
             if seen.unknown >= MANY and seen.unknown > _REFUSED * seen.n and seen.unknown > seen.in_training:
@@ -210,14 +215,15 @@ def _tell_unread(columns: Iterable[Seen]) -> None:
             )
 
 
-def tell(columns: Iterable[Seen], strict: bool = True) -> None:
+def tell(columns: Iterable[Seen], strict: bool = True, learned: bool = False) -> None:
     """Warn of unknown values, and refuse columns of several values that are all unknown.
 
     If not `strict`, for a part of the rows of a table, a column is refused only if its values are of another kind than
-    the levels, because all values of a fold or partition may be new.
+    the levels, because all values of a fold or partition may be new. Rows that are `learned` from are not told of values
+    that did not read when the weak rankers were made, since that has been told then.
     """
     every = dict.fromkeys(columns)
-    _tell_unread(every)
+    _tell_unread(every, learned)
     told = [
         seen for seen in every if seen.unknown and seen.known and (not seen.as_rare or seen.n == seen.unknown >= _FEW)
     ]
