@@ -219,8 +219,8 @@ def tell(columns: Iterable[Seen], strict: bool = True, learned: bool = False) ->
     """Warn of unknown values, and refuse columns of several values that are all unknown.
 
     If not `strict`, for a part of the rows of a table, a column is refused only if its values are of another kind than
-    the levels, because all values of a fold or partition may be new. Rows that are `learned` from are not told of values
-    that did not read when the weak rankers were made, since that has been told then.
+    the levels, because all values of a fold or partition may be new. Rows that are `learned` from are not told of
+    values that did not read when the weak rankers were made, since that has been told then.
     """
     every = dict.fromkeys(columns)
     _tell_unread(every, learned)

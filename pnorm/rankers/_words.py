@@ -250,6 +250,9 @@ class FittedText(Text):
         marks = {NUMBER: (".", ","), DATE: ("", DAY_FIRST, MONTH_FIRST)}.get(kind, ("",))
         share = min([self._fits.of[kind, mark].share for mark in marks])
         if share >= 1.0 or (kind == DURATION and "no day" in self._fits.said):
+            found = _forms.most_numbers(self.words, dict.fromkeys(self.words, 1)) if kind == NUMBER else None
+            if found is not None and found.form is None and found.doubt:  # in several currencies
+                return Most(kind, None, found.doubt, (), 0.0)
             return Most(kind, None, "", (), math.inf)
         of_kind: dict[str, Callable[[float], tuple[Form | None, str]]] = {NUMBER: self._number, DATE: self._date}
         form, doubt = of_kind[kind](share) if kind in of_kind else (Form(), "")
