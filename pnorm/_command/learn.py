@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _default, rankers
+from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
@@ -24,7 +25,7 @@ from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
-from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
+from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
@@ -239,7 +240,8 @@ def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
     learned = learn(*job.sides(), **how, progress=progress)
     progress("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
-    y, f = job.file.y[measured_rows], learned.score(_checks.rows(job.file.table, measured_rows))
+    y = job.file.y[measured_rows]
+    f = learned.score(_checks.rows(job.file.table, measured_rows), strict=None)  # training has told of them
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
     measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
@@ -350,7 +352,8 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
         some = _checks.rows(job.file.table, found.rows[at])
-        why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
+        with kept([], UnknownLevelWarning):  # training has told of them
+            why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
