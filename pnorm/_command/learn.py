@@ -140,7 +140,7 @@ def on_file(arguments: argparse.Namespace) -> None:
         with called_as_in_file(job.place):
             found = _learned(arguments, job, progress)
     _print(arguments, job, found)
-    with Progress(bool(arguments.progress)) as progress:
+    with Progress(bool(arguments.progress)) as progress, kept([], UnknownLevelWarning):  # all is told by now
         lines = _write(arguments, job, found, progress)
     printing.section("Files written", lines)
     printing.section("Next steps", _next(arguments, job, found))
