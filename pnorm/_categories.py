@@ -12,7 +12,7 @@ import decimal
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,8 @@ _UNKNOWN, _MISSING = -1, -2
 class UnknownLevelWarning(UserWarning):
     """Some values of a column are not among the levels of the weak rankers, which are 0 for these rows.
 
-    Rows of weight zero are counted as well.
+    Or they do not read as the numbers or dates that the column had in training, and count as missing. Rows of weight
+    zero are counted as well.
 
     Examples
     --------
@@ -116,13 +117,113 @@ class Seen:
         return replace(self, where=where, n=n, unknown=unknown, missing=missing, found=found)
 
 
-def tell(columns: Iterable[Seen], strict: bool = True) -> None:
+MANY = 5
+"""Values that do not read from which on, if they are more than a tenth of a column, rows are refused."""
+
+_REFUSED = 0.1
+"""Share of these. It is twice what training tolerates, since the share of a part of the rows is off by chance."""
+
+
+@dataclass(frozen=True)
+class Unread(Seen):
+    """Counts of the values of a column that do not read as its kind, and count as missing, with examples."""
+
+    what: str = ""
+    """What the values are, such as "a number"."""
+    rows: tuple[int | str, ...] = ()
+    """The rows of the examples, or their places in words."""
+    in_training: int = 0
+    """Such values of the rows that the weak rankers were made from, which they have told of."""
+
+    def placed(self, place: Callable[[int], str | None]) -> Unread:
+        """Return these counts with the places of rows in words."""
+        return replace(self, rows=tuple([row if isinstance(row, str) else place(row) or row for row in self.rows]))
+
+    @property
+    def none(self) -> Unread:
+        """The counts of no values of this column."""
+        return replace(self, n=0, unknown=0, found=(), rows=())
+
+    def at(self) -> str:
+        """Return the place of the first example."""
+        row = self.rows[0]
+        return f"row {row}, {self.column}" if isinstance(row, int) and row >= 0 else self.column
+
+    def places(self) -> list[str]:
+        """Return the examples and where they are."""
+        both = [(value, self._place(row)) for value, row in zip(self.found, self.rows, strict=True)]
+        return [f"{value} ({place})" if place else value for value, place in both]
+
+    def _place(self, row: int | str) -> str:
+        if isinstance(row, str):
+            return row
+        return f"row {row} of {self.where}" if row >= 0 else ""
+
+    def told(self) -> str:
+        """Return how many values do not read, and the first ones."""
+        more = ", ..." if self.unknown > len(self.found) else ""
+        values, do, count = ("value", "does", "counts") if self.unknown == 1 else ("values", "do", "count")
+        first = f": {', '.join(self.places())}{more}" if self.found else ""
+        return f"{self.unknown:,} {values} {do} not read as {self.what} and {count} as missing{first}"
+
+    def __add__(self, other: Seen) -> Unread:
+        assert isinstance(other, Unread)
+        a, b = self, other
+        where = a.where
+        if a.where != b.where:
+            a, b, where = a.placed(a._place), b.placed(b._place), f"{a.where} and {b.where}"
+        of_values = dict(zip((*b.found, *a.found), (*b.rows, *a.rows), strict=True))
+        pairs = [(value, of_values[value]) for value in dict.fromkeys((*a.found, *b.found))][:EXAMPLES]
+        return replace(
+            a,
+            where=where,
+            n=a.n + b.n,
+            unknown=a.unknown + b.unknown,
+            found=tuple([value for value, _ in pairs]),
+            rows=tuple([row for _, row in pairs]),
+            in_training=max(a.in_training, b.in_training),
+        )
+
+
+def placed(columns: Iterable[Seen], place: Callable[[int], str | None]) -> list[Seen]:
+    """Return counts of values with the places of rows in words, where there are rows."""
+    return [seen.placed(place) if isinstance(seen, Unread) else seen for seen in columns]
+
+
+def _tell_unread(columns: Iterable[Seen], learned: bool) -> None:
+    """Warn of values that do not read as the kind of their column, and refuse columns that have many."""
+    of_columns: dict[str, list[Unread]] = {}
+    for seen in columns:
+        if isinstance(seen, Unread) and seen.unknown:
+            of_columns.setdefault(seen.column, []).append(seen)
+    for of in of_columns.values():
+        n = sum([seen.unknown for seen in of])
+        if n <= of[0].in_training and (learned or all(seen.where != "X" for seen in of)):
+            continue
+        for seen in of:
+            if seen.unknown >= MANY and seen.unknown > _REFUSED * seen.n and seen.unknown > seen.in_training:
+                raise ValueError(
+                    f"{seen.where} has {seen.found[0]} at {seen.at()}, which was {seen.what} when the weak rankers "
+                    f"were made, and {seen.unknown:,} of the {seen.n:,} values are not. Bring the column into the "
+                    "form that it had in training, or make the weak rankers from rows like these"
+                )
+            it = "the value" if seen.unknown == 1 else "the values"
+            _warn_of(
+                seen,
+                f"in {seen.column} of {seen.where}, {seen.told()}. Correct {it}, or make the column another kind with "
+                "kinds",
+            )
+
+
+def tell(columns: Iterable[Seen], strict: bool = True, learned: bool = False) -> None:
     """Warn of unknown values, and refuse columns of several values that are all unknown.
 
     If not `strict`, for a part of the rows of a table, a column is refused only if its values are of another kind than
-    the levels, because all values of a fold or partition may be new.
+    the levels, because all values of a fold or partition may be new. Rows that are `learned` from are not told of
+    values that did not read when the weak rankers were made, since that has been told then.
     """
     every = dict.fromkeys(columns)
+    _tell_unread(every, learned)
     told = [
         seen for seen in every if seen.unknown and seen.known and (not seen.as_rare or seen.n == seen.unknown >= _FEW)
     ]
@@ -164,6 +265,10 @@ def held_out(columns: Iterable[Seen]) -> list[Seen]:
     whole: dict[str, Seen] = {}
     for seen in columns:
         before = whole.get(seen.column)
+        if isinstance(before, Unread) and isinstance(seen, Unread):  # all rows of every fold, held out or not
+            most = before if before.unknown >= seen.unknown else seen
+            whole[seen.column] = replace(most, in_training=before.in_training + seen.in_training)
+            continue
         if before is not None:
             seen = replace(before + seen, n=max(before.n, seen.n), missing=max(before.missing, seen.missing))
         whole[seen.column] = seen

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnorm import _checks
-from pnorm._categories import Seen, tell, warn
+from pnorm._categories import Seen, placed, tell, warn
 from pnorm._checks import Vector
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
@@ -136,6 +136,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
         with _checks.located(f"in the rows of {batches.told} from {batch.place(0)} on"):
             table = batch.table if reads_columns(H) else with_numbers(batch.table)
             f, seen = _of_rows(table, H, lam, n_threads)
+        seen = placed(seen, batch.place)
         parts.append(f)
         unknown = [a + b for a, b in zip(unknown, seen, strict=True)] if unknown else seen
     return np.concatenate(parts), unknown

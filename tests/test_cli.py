@@ -897,7 +897,9 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
     for first, second in ((HOSTILE, "1"), ("", "1"), ("1e999", "1"), ("1", "")):
         tried(*learn, "--rankers", "columns", changed=[rows[0], [first, "1", word], [second, "1", "no"]])
         bad = [rows[0], [first, "1", word], *rows[1:], [second, "1", "no"]]
-        tried(*learn, "--kind", f"{column}=number", changed=bad) if first in (HOSTILE, "1e999") else None
+        if first in (HOSTILE, "1e999"):
+            said = tried(*learn[:4], "--kind", f"{column}=number", "--holdout", "0", changed=bad, expected=0)
+            assert "1 value does not read as a number and counts as missing" in " ".join(said.split())
         tried("--model", model, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
     tried(*learn, changed=[*rows, ["1", "1", ""]])
     tried(*learn, changed=[[column, column, label], *rows[1:]])
@@ -1928,3 +1930,31 @@ def test_the_demonstration_names_programs_as_they_can_be_typed(tmp_path, monkeyp
     own.touch(mode=0o755)
     assert program("pnorm", str(own)) == "pnorm"
     assert program("pnorm", "/elsewhere/bin/pnorm") == "/elsewhere/bin/pnorm"  # the shell finds another one
+
+
+def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    draw = np.random.default_rng(0)
+    amounts = draw.lognormal(8, 1, 300)
+    texts = [f"{x:.2f}" for x in amounts]
+
+    def write(texts):
+        lines = [f"{text},{'yes' if x > 4000 else 'no'}" for text, x in zip(texts, amounts, strict=True)]
+        path.write_text("\n".join(["Amt,Bought", *lines]))
+
+    for row in (3, 7, 12, 20, 41):  # in training and held-out rows
+        write([*texts[:row], "tbc", *texts[row + 1 :]])
+        status, out, _ = run(capsys, path, "--label", "Bought", "-t", 5, "--save", model)
+        said = " ".join(out.split())
+        assert status == 0
+        assert said.count("1 value does not read as a number and counts as missing: 'tbc' (line ") == 1
+        assert f"'tbc' (line {row + 2} of " in said
+    write(["2.3k", *texts[1:]])
+    status, _, err = run(capsys, path, "--model", model)
+    assert status == 0
+    assert "Amt: 1 value does not read as a number and counts as missing: '2.3k' (line 2 of " in err
+    write([*texts[:200], *["soon"] * 100])
+    status, _, err = run(capsys, path, "--model", model)
+    assert status == 2
+    assert "'soon' in line 202 of " in err
+    assert "100 of the 300 values are not" in err

@@ -9,6 +9,7 @@ import pickle
 import re
 import traceback
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ import pytest
 import scipy.sparse
 
 import pnorm
-from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, from_table
+from pnorm import _checks
+from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
+from pnorm.rankers._forms import Form
 from pnorm.rankers._from_table import LEFT_OUT
 
 N = 160
@@ -514,8 +517,12 @@ def test_the_mark_before_the_fraction_can_be_told():
 
 def test_text_that_is_numbers_but_for_a_word_says_so():
     words = [*map(str, range(100, 160)), "n.d."]
-    _, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
-    assert "n (no value is in 3 rows; n.d. is no number, as nearly all others are)" in said
+    G, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
+    assert (
+        "Columns with values that do not read: n (2 values do not read as a number and count "
+        "as missing: 'n.d.' (row 60 of pos), ...)." in said
+    )
+    assert [(of.kind, of.missing) for of in G.plan] == [("number", 2), ("number", 0)]
 
 
 @pytest.mark.parametrize(
@@ -528,10 +535,14 @@ def test_truth_values(words):
     assert G.evaluate({"flag": [*words, "NA"]}).tolist() == [[1, 0], [0, 0], [0, 1]]
     for values in ([True, False, None], [1, 0, math.nan], ["1", "0", ""], ["Yes", "NO", "-"]):
         assert G.evaluate({"flag": values}).tolist() == [[1, 0], [0, 0], [0, 1]]
-    with pytest.raises(ValueError, match=r"X has 'maybe' at row 1, column 0 \('flag'\), which was a truth value when"):
-        G.evaluate({"flag": ["yes", "maybe"]})
-    with pytest.raises(ValueError, match=r"X has 2.0 at row 0, column 0 \('flag'\), which was a truth value when"):
-        G.evaluate({"flag": [2.0, 1.0]})
+    for value, values in (("'maybe'", ["yes", "maybe"]), ("2.0", [1.0, 2.0])):
+        said = rf"in column 0 \('flag'\) of X, 1 value does not read as a truth value and .*: {value} \(row 1 of X\)"
+        with pytest.warns(UnknownLevelWarning, match=said):
+            assert G.evaluate({"flag": values}).tolist() == [[1, 0], [0, 1]]
+        with pytest.raises(
+            ValueError, match=rf"X has {value} at row 1, column 0 \('flag'\), which was a truth value when"
+        ):
+            G.evaluate({"flag": values[:1] + 5 * values[1:]})
 
 
 DATES = [
@@ -785,8 +796,8 @@ def test_ordered_levels_are_cut():
     (shape,) = pnorm.shapes([1.0, 2.0, 4.0, -1.0], asked)
     assert shape.levels == ("low", "mid", "high", "top")
     assert (shape.scores.tolist(), shape.missing) == ([0, 1, 3, 7], -1)
-    with pytest.raises(ValueError, match=r"X has 'best' at row 1, column 0 \('grade'\), which was one of the ordered"):
-        asked.evaluate({"grade": ["low", "best"]})
+    with pytest.warns(UnknownLevelWarning, match=r"1 value does not read as one of the ordered levels and .*: 'best'"):
+        assert asked.evaluate({"grade": ["low", "best"]}).tolist() == [[0, 0, 0, 0], [0, 0, 0, 1]]
     sizes = made({"s": [1, 2, 5]}, {"s": ["2", 1.0, 5]}, kinds={"s": [5, 2, 1]})
     assert sizes.names == ("s > 5", "s > 2")
     assert sizes.evaluate({"s": [5, 1, "2"]}).tolist() == [[0, 0], [1, 1], [1, 0]]
@@ -823,7 +834,7 @@ def test_levels_that_no_training_row_has_are_known():
         ({12: "number"}, "kinds has column 12, counted from 0, and pos has 9 columns"),
         ({"age": "number", 0: "number"}, "kinds has column 0, 'age', twice"),
         ({"city": "number"}, r"pos has '(Rome|Oslo)' at row \d, column 4 \('city'\), which is to be a number"),
-        ({"age": "date"}, r"pos has \d\d at row 0, column 0 \('age'\), which is to be a date"),
+        ({"age": "date"}, r"pos has \d\d.0 at row 0, column 0 \('age'\), which is to be a date"),
         ({"when": "category"}, r"pos has .* column 5 \('when'\), which is to be text, a number or a truth value"),
         ({"when": "number"}, r"pos has .* column 5 \('when'\), which is to be a number"),
         ({"age": "boolean"}, r"pos has \d\d.0 at row 0, column 0 \('age'\), which is to be a truth value"),
@@ -890,28 +901,36 @@ def test_new_rows():
     back = {name: NEG[name] for name in reversed(NEG)} | {"more": [object()] * N}
     assert np.array_equal(H.evaluate(back), H.evaluate(NEG))
     assert np.array_equal(H.evaluate(pd.DataFrame(back)), H.evaluate(NEG))
-    for name, value, message in [
-        ("age", "old", r"X has 'old' at row 3, column 0 \('age'\), which was a number when the weak rankers were made"),
-        ("age", math.inf, r"X has inf at row 3, column 0 \('age'\), which was a finite number"),
-        ("age", "12%", "X has '12%' at row 3"),
-        ("when", True, r"X has True at row 3, column 5 \('when'\), which was a date"),
-        ("when", "soon", r"X has 'soon' at row 3, column 5 \('when'\), which was a date"),
-        ("when", 7, r"X has 7 at row 3, column 5 \('when'\), which was a date"),
-        ("wait", "long", r"X has 'long' at row 3, column 7 \('wait'\), which was a duration"),
-        ("at", datetime.date(2020, 1, 1), r"at row 3, column 8 \('at'\), which was a time of day"),
-        ("age", datetime.date(2020, 1, 1), r"X has .* at row 3, column 0 \('age'\), which was a number"),
-        ("city", [1], r"X has \[1\] at row 3, column 4 \('city'\), which was text"),
+    for name, value, was in [
+        ("age", "old", "a number"),
+        ("age", "12%", "a number"),
+        ("age", "9" * 200_000, "a number"),
+        ("age", datetime.date(2020, 1, 1), "a number"),
+        ("when", True, "a date"),
+        ("when", "soon", "a date"),
+        ("when", 7, "a date"),
+        ("wait", "long", "a duration"),
+        ("at", datetime.date(2020, 1, 1), "a time of day"),
         ("city", "x" * 200_000, None),
-        ("age", "9" * 200_000, r"X has '9+…9+' at row 3"),
     ]:
         column = [*NEG[name][:3], value, *NEG[name][4:]]
-        if message is None:
+        if was is None:
             assert H.evaluate(NEG | {name: column}).shape == (N, len(H))
             continue
+        with pytest.warns(
+            UnknownLevelWarning, match=rf"\('{name}'\) of X, 1 value does not read as {was}.*\(row 3 of X"
+        ):
+            outputs = H.evaluate(NEG | {name: column})
+        assert np.array_equal(outputs, H.evaluate(NEG | {name: [*column[:3], None, *column[4:]]}))
+    for name, value, message in [
+        ("age", math.inf, r"X has inf at row 3, column 0 \('age'\), which was a (finite )?number"),
+        ("city", [1], r"X has \[1\] at row 3, column 4 \('city'\), which was text"),
+    ]:
+        column = [*NEG[name][:3], value, *NEG[name][4:]]
         with pytest.raises((ValueError, TypeError), match=message):
             H.evaluate(NEG | {name: column})
     for name, other, message in [
-        ("when", "age", r"X has \d\d at row 0, column 5 \('when'\), which was a date"),
+        ("when", "age", r"X has \d\d(.0)? at row 0, column 5 \('when'\), which was a date"),
         ("age", "when", r"X has '202\d-\d\d-\d\dT\d\d:00:00.000000' at row \d, column 0 \('age'\), which was a number"),
         ("age", "smoker", None),
         ("age", "wait", r"X has '.*:00' at row \d, column 0 \('age'\), which was a number"),
@@ -937,7 +956,10 @@ def test_names_and_values_are_shown_and_not_carried_out():
     G, said = told(pos, neg)
     G2 = made({bad: [1, 2]}, {bad: [3, 4]})
     messages = [said, repr(G.plan), repr(G), repr(G2), repr(G2.plan)]
-    for X in ({bad: [bad]}, {"other": [1]}):
+    with pytest.warns(UnknownLevelWarning) as warned:
+        G2.evaluate({bad: [bad]})
+    messages.append(str(warned[0].message))
+    for X in ({bad: 5 * [bad]}, {"other": [1]}):
         with pytest.raises(ValueError, match="X") as caught:
             G2.evaluate(X)
         messages.append(str(caught.value))
@@ -1147,3 +1169,102 @@ def test_the_folds_of_one_call_share_a_warning():
             pnorm.cross_validate(pos, neg, from_table, [1, 2], t_max=3, folds=3)
         assert len(caught) == 1
         assert str(caught[0].message).startswith("Columns left out: c (an id")
+
+
+# Values that do not read --------------------------------------------------------------------------
+
+
+def number_by_hand(word):
+    """The number of a word in dollars, digit by digit; None if it is none."""
+    word = word.strip()
+    sign = 1.0
+    if word.startswith("(") and word.endswith(")"):
+        sign, word = -1.0, word[1:-1]
+    word = word.replace("USD", "").replace("$", "").strip()
+    power = {"k": 1e3, "K": 1e3, "m": 1e6, "bn": 1e9}
+    letters = next((of for of in power if word.endswith(of)), "")
+    word = word.removesuffix(letters).replace(",", "")
+    if not word or set(word) - set("0123456789."):
+        return None
+    return sign * float(word) * power.get(letters, 1.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.06, 0.2])
+def test_a_column_has_the_kind_of_95_percent_of_its_values(share):
+    draw = np.random.default_rng(0)
+    n = 400
+    ways = ["{:.2f}", "${:,.2f}", "USD {:,.0f}", "{:.1f}k", "({:,.2f})", "$ {:.0f}", "(${:.1f}m)"]
+    words = [ways[draw.integers(len(ways))].format(x) for x in draw.uniform(1, 90000, n)]
+    odd = draw.permutation(n)[: round(share * n)]
+    for row in odd:
+        words[row] = draw.choice(["tbc", "ask Bob", "n/k", "12 or 13", "€5", "5%"])
+    numbers = [number_by_hand(word) if "€" not in word and "%" not in word else None for word in words]
+    assert sum(number is None for number in numbers) == odd.size
+    G = quietly({"x": words[:150], "y": words[:150]}, {"x": words[150:], "y": words[150:]}, kinds={"y": "number"})
+    plan = G.plan[1]
+    assert (plan.kind, plan.missing) == ("number", odd.size)
+    if share > 0.05:
+        assert G.plan[0].kind in ("category", "left out")
+        assert f"probably a number, but {odd.size} of the 400 values do not read as one: '" in G.plan[0].note
+        assert "category" not in G.plan[0].note
+        return
+    assert (G.plan[0].kind, G.plan[0].missing) == ("number", odd.size)
+    (source, other) = G._sources
+    at = [_readings.Where("X", 0, ("x",))]
+    (cells,) = _checks.cells_of({"x": words}, "X", ("x",), 1, [0])
+    read = source.reading.numbers(cells, at[0])
+    assert np.allclose(read, np.array(numbers, float), rtol=1e-15, atol=0.0, equal_nan=True)
+    assert source.reading == other.reading
+    again = pnorm.rankers.from_dict(G.to_dict())
+    assert again == G
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownLevelWarning)
+        assert np.array_equal(again.evaluate({"x": words, "y": words}), G.evaluate({"x": words, "y": words}))
+    if share:
+        assert f"{odd.size} values do not read as a number and count as missing: '" in G.plan[0].note
+
+
+@pytest.mark.parametrize("kind", ["text", "objects"])
+def test_dates_with_a_word_among_them_are_dates(kind):
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=k) for k in range(100)]
+    days = [day.strftime("%d/%m/%Y") if kind == "text" else day for day in days]
+    G, said = told({"d": [*days[:49], "soon"]}, {"d": days[50:]})
+    assert (G.plan[0].kind, G.plan[0].missing) == ("date", 1)
+    assert "d (1 value does not read as a date and counts as missing: 'soon' (row 49 of pos))" in said
+
+
+def test_an_order_of_day_and_month_that_values_contradict_is_in_doubt():
+    words = [f"0{1 + k % 9}/0{1 + k % 7}/2024" for k in range(60)]
+    G, said = told({"d": [*words, "31/01/2024"]}, {"d": [*words, "01/31/2024"]})
+    assert "may begin with the day or the month: 'day first' or 'month first' says which" in said
+    assert G.asks[0].kinds == ("day first", "month first")
+
+
+def test_amounts_in_two_currencies_are_in_doubt():
+    words = [f"{'$€'[k % 2]}{k}" for k in range(10, 90)]
+    x = list(range(80))
+    _, said = told({"n": words, "x": x}, {"n": words, "x": x})
+    assert "amounts are in $, €; convert them to one currency" in said
+
+
+def test_training_tells_of_values_that_do_not_read_once_and_new_rows_tell_again():
+    words = [*map(str, range(3, 100)), "tbc"]
+    G, said = told({"n": words}, {"n": words})
+    assert said.count("tbc") == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnknownLevelWarning)
+        lam, _ = pnorm.minimize({"n": words[40:]}, {"n": words[:60]}, G, p=2, l2=1e-2)
+    with pytest.warns(UnknownLevelWarning, match="1 value does not read as a number .*'2.3k'") as warned:
+        scores = pnorm.score({"n": ["5", "2.3k", "70"]}, G, lam)
+    assert len(warned) == 1
+    assert np.array_equal(scores, pnorm.score({"n": [5.0, None, 70.0]}, G, lam))
+
+
+def test_letters_that_may_be_units_are_no_powers_of_ten():
+    assert _forms.number_form(["5m", "30m"])[0] is None
+    assert _forms.number_form(["$5m", "30"])[0].scaled
+    assert _forms.number_form(["5 USD", "$7", "8 CAD"])[0] is None
+    for word in ("1.2k", "2.3k", "1.15k", "4.35m", "0.7bn"):
+        power = 10 ** _forms.SCALES[word.lstrip("0123456789.")]
+        exact = Fraction(word.rstrip("kmbn")) * power
+        assert _forms.number(word, Form(".", scaled=True)) == float(exact)

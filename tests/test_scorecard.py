@@ -19,6 +19,7 @@ from problems import HOME, needs
 
 import pnorm
 from pnorm import rankers
+from pnorm.rankers import UnknownLevelWarning
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(80, 3)).round(2) + 0.0
@@ -472,8 +473,9 @@ def test_tables_of_mixed_columns_have_reasons_and_scorecards():
 @pytest.mark.parametrize(
     ("write", "form", "others"),
     [
-        ("${:,.2f}".format, (".", "$"), ["12.5", 12.5, "$ 900", "-$5", "1,234", "\N{MINUS SIGN}5 $", "1 234 567.5", "n/a"]),
-        ("{:.2f}".format, (".", ""), ["12", 12, 1234.5678901234567, "1e3", "-1.5E-1", ".5", "+2", "1,234.5", "nan", ""]),
+        ("${:,.2f}".format, (".", "$"), ["12.5", 12.5, "$ 900", "-$5", "1,234", "\N{MINUS SIGN}5 $", "1 234 567.5", "n/a",
+                                     "(5)", "$(1,234.5)", "( $ 5 )", "USD 5", "12.5 AUD", "(7 CAD)"]),
+        ("{:.2f}".format, (".", ""), ["12", 12, 1234.5678901234567, "1e3", "-1.5E-1", ".5", "+2", "1,234.5", "nan", "", "(5)", " (1,234.50) "]),
         ("{:d} %".format, ("", "%"), ["7%", "% 7", "-3 %", None]),
         (str, ("", ""), ["12.5", 12.5, 7, "-5", " 40 ", "1e2"]),
         (
@@ -496,11 +498,27 @@ def test_text_that_is_numbers_has_the_points_of_the_numbers(write, form, others)
     points = card.score({"amount": [x for (x,) in rows]}).tolist()
     assert from_sqlite(query, ["amount"], rows) == points
     assert from_python(source, ["amount"], rows) == points
-    wrong = ["abc", "1-2", "12 GBP", "1,23,4", "--5", "1.2.3", "5e", "£5", "12x", "1,234.567,8", "."]
+    wrong = [
+        "abc",
+        "1-2",
+        "12 GBP",
+        "1,23,4",
+        "--5",
+        "1.2.3",
+        "5e",
+        "£5",
+        "12x",
+        "1,234.567,8",
+        ".",
+        "(-5)",
+        "5)",
+        "(5",
+        "5(3)",
+    ]
     assert from_sqlite(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
     for x in wrong:
-        with pytest.raises(ValueError, match="amount"):
-            card.score({"amount": [x]})
+        with pytest.warns(UnknownLevelWarning, match="amount.*does not read as a number"):
+            assert card.score({"amount": [x]}) == card.score({"amount": [None]})
         with pytest.raises(ValueError, match=r"number|convert"):
             from_python(source, ["amount"], [[x]])
     if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
@@ -614,3 +632,15 @@ def test_ordered_categories_have_points_by_level():
     assert card.columns[0].points == (0, 2, 1)
     check_exports(card, ["grade"], [[grade] for grade in frame["grade"]], card.score(frame))
     assert pnorm.shapes([2.0, -1.0], H)["grade"].levels == ("A", "B", "C")
+
+
+def test_numbers_with_letters_are_not_read_by_sql_and_python():
+    texts = [f"{k}.5k" for k in range(1, 41)]
+    H = rankers.from_table({"amount": texts[::2]}, {"amount": texts[1::2]})
+    card = pnorm.scorecard(H, RNG.random(len(H)))
+    assert card.columns[0].scaled
+    assert card.to_dict()["columns"][0]["scaled"] is True
+    for write in (card.to_sql, card.to_python):
+        with pytest.raises(ValueError, match=r"column amount has numbers with letters, such as 1\.2k"):
+            write()
+    assert card.score({"amount": ["12.5k"]}) == card.score({"amount": [12500]})

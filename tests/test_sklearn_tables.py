@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pnorm
-from pnorm.rankers import TableWarning
+from pnorm.rankers import TableWarning, UnknownLevelWarning
 
 sklearn = pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
@@ -214,15 +214,29 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
     for row in (int(np.flatnonzero(y)[-1]), int(np.flatnonzero(~y)[-1])):
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\), which is to be a finite"):
             fit("age", row, np.inf)
-        with pytest.raises(ValueError, match=rf"^X has 'many' at row {row}, column 0 \('age'\), which is to be a num"):
-            fit("age", row, "many", kinds={"age": "number"})
+        for kinds in ({"age": "number"}, {}):
+            with pytest.warns(UserWarning, match="does not read") as warned:
+                fit("age", row, "many", kinds=kinds)
+            (said,) = [of for of in warned if of.category in (TableWarning, UnknownLevelWarning)]
+            assert said.category is TableWarning
+            assert f"age (1 value does not read as a number and counts as missing: 'many' (row {row} of X))" in str(
+                said.message
+            )
         with pytest.raises(ValueError, match=rf"^X has \[1\] at row {row}, column 1 \('town'\), which is to be text"):
             fit("town", row, [1], kinds={"town": "category"})
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\); a level that is a num"):
             fit("age", row, np.inf, kinds={"age": "category"})
     model = fit("age", 9, 30.0)
+    texts = ["1", "", "many", *map(str, table["age"][3:])]
+    with pytest.warns(
+        UnknownLevelWarning, match=r"\('age'\) of X, 1 value does not read as a number .*'many' \(row 2 of"
+    ):
+        scores = model.decision_function(as_frame(table | {"age": texts}, library))
+    texts[2] = ""
+    assert np.array_equal(scores, model.decision_function(as_frame(table | {"age": texts}, library)))
+    texts[2:] = (N - 2) * ["many"]
     with pytest.raises(ValueError, match=r"^X has 'many' at row 2, column 0 \('age'\), which was a number when"):
-        model.predict(as_frame(table | {"age": ["1", "", "many", *map(str, table["age"][3:])]}, library))
+        model.predict(as_frame(table | {"age": texts}, library))
 
 
 @pytest.mark.parametrize(

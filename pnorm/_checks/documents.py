@@ -210,6 +210,10 @@ class Fields:
                 raise self._wrong(key, f"a line of {n_levels} values in column {column}, one for each level", values)
         return pairs, lines
 
+    def flag(self, key: str) -> bool:
+        """Return a truth value, False where there is no such field."""
+        return key in self._data and self.of(bool, key)
+
     def signs(self, key: str, width: int | None) -> dict[int, int]:
         """Return the signs, 1 or -1, of columns from pairs of both; none where there is no such field."""
         if key not in self._data:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Seen, tell
+from pnorm._categories import Seen, placed, tell
 from pnorm._coded.columns import Asked, Labelled
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
@@ -304,6 +304,6 @@ def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown
         return unknown
     with _checks.located(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on"):
         pieces = rankers._pieces(table, "source", np.arange(len(rankers)))
-    found = seen(pieces)
+    found = placed(seen(pieces), rows.batch.place)
     growing.add(pieces, rows.n_rows, rows.sides)
     return [a + b for a, b in zip(unknown, found, strict=True)] if unknown else found

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _default, rankers
+from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
@@ -22,9 +23,9 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, pasted, path_shown, program
+from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
-from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
+from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
@@ -143,7 +144,7 @@ def on_file(arguments: argparse.Namespace) -> None:
         with called_as_in_file(job.place):
             found = _learned(arguments, job, progress)
     _print(arguments, job, found)
-    with Progress(bool(arguments.progress)) as progress:
+    with Progress(bool(arguments.progress)) as progress, kept([], UnknownLevelWarning):  # all is told by now
         lines = _write(arguments, job, found, progress)
     printing.section("Files written", lines)
     printing.section("Next steps", _next(arguments, job, found))
@@ -244,7 +245,8 @@ def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
     learned = learn(*job.sides(), **how, progress=progress)
     progress("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
-    y, f = job.file.y[measured_rows], learned.score(_checks.rows(job.file.table, measured_rows))
+    y = job.file.y[measured_rows]
+    f = learned.score(_checks.rows(job.file.table, measured_rows), strict=None)  # training has told of them
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
     measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
@@ -290,11 +292,13 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     beside += [(name, "not used") for name in columns.header if name not in known]
     n = job.n_trained
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
+    asked = printing.ask_warnings(learned.H, lambda text: in_file(text, job.place))
     printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
     printing.section(*printing.left_out_lines(learned.H))
     planned = hasattr(learned.H, "plan")  # then the sections above contain what a TableWarning says
     others = [text for text in found.warnings if not (planned and is_of_columns(text))]
-    printing.warn([*printing.leak_warnings(learned.H), *others])
+    others = [in_file(text, job.place) for text in others]
+    printing.warn([*asked, *printing.leak_warnings(learned.H), *others])
     title, where = _where(job, found)
     printing.section(title, [*where, *printing.quality_lines(found.quality)])
     if found.cutoff is not None:
@@ -355,7 +359,8 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
         some = _checks.rows(job.file.table, found.rows[at])
-        why = reasons(some, learned.H, learned.lam, job.means(learned))
+        with kept([], UnknownLevelWarning):  # training has told of them
+            why = reasons(some, learned.H, learned.lam, job.means(learned))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]

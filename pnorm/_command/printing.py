@@ -7,7 +7,7 @@ import os
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED, Table
+from pnorm.rankers._table import AS_ASKED, Ask, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -143,7 +143,7 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
                 of.kind,
                 f"{of.values:,}",
                 f"{of.missing:,}" if of.missing else "",
-                shown(of.note, 100),
+                _note(H, of),
             ]
             for of in plan
             if of.rankers
@@ -162,17 +162,51 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
     return lines
 
 
+def _note(H: Rankers, of: ColumnPlan) -> str:
+    """Return the note on a column, without what is told in a warning of its own."""
+    note = of.note
+    for ask in _asks(H):
+        if ask.column == of.name:
+            short = "some values count as missing (see the warning)" if not ask.lost else "see the warning"
+            note = note.replace(ask.text, short)
+    return shown(note, 100)
+
+
+def _asks(H: Rankers) -> tuple[Ask, ...]:
+    return H.asks if isinstance(H, Table) else ()
+
+
+def ask_warnings(H: Rankers, in_file: Callable[[str], str]) -> list[str]:
+    """Return warnings of values that count as missing and of kinds in doubt, with the option that settles it.
+
+    `in_file` replaces rows of tables by places in the file.
+    """
+    found = []
+    for ask in _asks(H):
+        text = f"{shown(ask.column, 40)}: {in_file(ask.text)}"
+        words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
+        if words:
+            text += f". To say what it is: {' or '.join([pasted('--kind', word) for word in words])}"
+        found.append(text)
+    return found
+
+
 def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     """Return a heading that contains how to use a column anyway, and which columns were left out and why."""
     out = [of for of in getattr(H, "plan", ()) if of.rankers == 0]
     if not out:
         return "", []
     few = out[: _COLUMNS if len(out) > _COLUMNS + 1 else len(out)]
-    lines = aligned([[shown(of.name, 30), shown(of.note, 100)] for of in few], (0, 1)).splitlines()
+    lines = aligned([[shown(of.name, 30), _note(H, of)] for of in few], (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
     rare = "no value is in"  # the note on a column that is read as categories already
-    usable = [of for of in out if of.values > 1 and of.note != AS_ASKED and not of.note.startswith(rare)]
+    asked = {ask.column for ask in _asks(H)}  # a warning says what they are
+    usable = [
+        of
+        for of in out
+        if of.values > 1 and of.note != AS_ASKED and of.name not in asked and not of.note.startswith(rare)
+    ]
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks
-from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, tell
+from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, Unread, placed, tell
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
@@ -132,8 +132,10 @@ def _of_source(
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
     others = [name for name in columns.used if name not in (getattr(model.H, "_found", None) or ())]
-    with _fitting(arguments, seen, lambda name, row: source.place(row) if name == "X" else None, others):
+    unread: list[Seen] = []
+    with _fitting(arguments, unread, lambda name, row: source.place(row) if name == "X" else None, others):
         f = model.score(table)
+    seen += placed(unread, source.place)
     rows = _rows(arguments, model, source, columns, table, labels)
     few = first_places(f, _top(arguments, f), _push(model))
     take, drift = _taken(arguments, model, f), _drift(model, rows.table)
@@ -170,6 +172,7 @@ def _of_batches(
         rows = np.arange(batch.n_rows)
         with _fitting(arguments, [], partial(_place, batch), others):
             own, of_batch = scores_and_levels(reader.table(batch, rows), model.H, model.lam)
+            of_batch = placed(of_batch, batch.place)
         unknown = [a + b for a, b in zip(unknown, of_batch, strict=True)] if unknown else of_batch
         f.append(own)
         for of_all, of_batch_rows in zip((y, has_label), reader.known(batch), strict=True):
@@ -219,6 +222,9 @@ def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:
     said = []
     for of in seen:
         name = shown(of.name or of.column)
+        if isinstance(of, Unread):
+            said.append(f"{name}: {of.told()}. Correct them, or train with another --kind for this column")
+            continue
         if of.unknown and not any(sentence.startswith(f"{name} has ") for sentence in moved):
             levels = counted(len(of.found), "level") if len(of.found) < EXAMPLES else "levels"
             said.append(

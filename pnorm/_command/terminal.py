@@ -75,6 +75,22 @@ def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]
         raise CommandError(message) from None
 
 
+_ROW = re.compile(r"\brow (\d+) of (pos|neg|X|source)\b")
+"""A row of an argument of a function, in a warning."""
+
+
+_HELD_OUT = re.compile(r"in column \d+ \((.*?)\) of X, ")
+"""The column of a warning on rows that the list is tested on."""
+
+
+def in_file(text: str, place: Callable[[str, int], str | None]) -> str:
+    """Return a warning with places in the file for rows of arguments, and options for arguments."""
+    for words, others in _OPTIONS.items():
+        text = text.replace(words, others)
+    text = _HELD_OUT.sub(r"in column \1 of the test rows, ", text)
+    return _ROW.sub(lambda row: place(row[2], int(row[1])) or row[0], text)
+
+
 class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)

@@ -104,7 +104,10 @@ class Moments:
             raise ValueError(
                 f"column {shown(name)} has a {cells.kind} in {place(0)}, and a {self._reading.kind} in rows before"
             )
-        x = self._reading.numbers(cells, at)
+        x, unread = self._reading.read(cells, at)
+        if unread.unknown:
+            row = int(unread.rows[0])
+            raise at.refuse(cells.value(row), row, self._reading.called())
         missing = np.flatnonzero(np.isnan(x))
         if missing.size:
             raise ValueError(

@@ -94,6 +94,8 @@ class PointsOf:
     form : tuple of two str, or None
         How text is read as a number, where `pnorm.rankers.from_table` reads it as one: the mark before the fraction,
         "" where no row of training had one, and the unit, "%" or a currency, "" for none.
+    scaled : bool
+        Whether numbers in text may have k, m, mn or bn after them. SQL and source of Python do not read such text.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class PointsOf:
     read_off: str = ""
     missing_words: tuple[str, ...] = ()
     form: tuple[str, str] | None = None
+    scaled: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -404,6 +407,7 @@ class Scorecard:
             | ({"source": c.source, "read_off": c.read_off} if c.read_off else {})
             | ({"missing_words": list(c.missing_words)} if c.missing_words else {})
             | ({"form": {"point": c.form[0], "unit": c.form[1]}} if c.form is not None else {})
+            | ({"scaled": True} if c.scaled else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -456,8 +460,9 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If a name or a level contains a NUL character, which SQL cannot represent.
+            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled`.
         """
+        _refuse_scaled(self.columns)
         terms = [_case(column) for column in self.columns]
         while len(terms) > 1:
             parts = [terms[k : k + _TOGETHER] for k in range(0, len(terms), _TOGETHER)]
@@ -483,10 +488,11 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If `name` is not a valid function name.
+            If `name` is not a valid function name. If a column is `scaled`.
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
+        _refuse_scaled(self.columns)
         lines = ["from bisect import bisect_left"]
         read_off = [_OF_PYTHON.get(column.read_off, "") for column in self.columns]
         used = sorted(set(re.findall(r"\b(date|datetime|time|timedelta)\b[.(]", " ".join(read_off))))
@@ -814,6 +820,7 @@ def _points_of(shape: Shape) -> PointsOf:
         _TRUTH if shape.kind == BOOLEAN else shape.read_off,
         NO_VALUE if shape.kind not in ("", DURATION) else (),
         _form(shape),
+        shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.scaled,
     )
 
 
@@ -971,12 +978,19 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
         as_it_is = f"LTRIM({text}, '0123456789.+-eE') = ''"
     for odd, plain in _forms.PLAINER.items():
         text = f"REPLACE({text}, {_literal(odd)}, {_literal(plain)})"
+    for other in _forms.alike(unit):
+        text = f"REPLACE({text}, {_literal(other)}, {_literal(unit)})"
     sign = "CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 1, 1) ELSE '' END"
     before = after = "0"
     if unit:
         n, sought = len(unit), _literal(unit)
         before = f"CASE WHEN SUBSTR(t, 1, {n}) = {sought} THEN 1 ELSE 0 END"
         after = f"CASE WHEN LENGTH(t) > {n} AND SUBSTR(t, LENGTH(t) - {n - 1}, {n}) = {sought} THEN 1 ELSE 0 END"
+    inner, unit_first = "t", "''"  # of a number in brackets, which has a minus
+    if unit:
+        inner = f"CASE WHEN {before} = 1 THEN LTRIM(SUBSTR(t, {len(unit) + 1})) ELSE t END"
+        unit_first = f"CASE WHEN {before} = 1 THEN {_literal(unit)} ELSE '' END"
+    opened = f"SUBSTR({inner}, 1, 1) = '('"
     units = "= 1" if unit == "%" else "<= 1"
     cut = f"SUBSTR(t, {len(unit) + 1})"
     number = "CAST(s || '0' || d || '.' || f || '0' || e AS DOUBLE PRECISION)"
@@ -994,6 +1008,8 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     )
     steps = [
         f"SELECT {x} AS x, {as_it_is} AS plain, TRIM({text}) AS t",
+        f"SELECT x, plain, CASE WHEN SUBSTR(t, LENGTH(t), 1) = ')' AND {opened} THEN '-' || {unit_first}\n"
+        f"        || TRIM(SUBSTR({inner}, 2, LENGTH({inner}) - 2)) ELSE t END AS t",
         f"SELECT x, plain, {sign} AS s, CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
         f"SELECT x, plain, s, {before} AS b, CASE WHEN {before} = 1 THEN LTRIM({cut}) ELSE t END AS t",
         f"SELECT x, plain, b, CASE WHEN s = '' THEN {sign} ELSE s END AS s,\n"
@@ -1020,10 +1036,20 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     )
 
 
+def _refuse_scaled(columns: Sequence[PointsOf]) -> None:
+    for column in columns:
+        if column.scaled:
+            raise ValueError(
+                f"column {shown(column.source)} has numbers with letters, such as 1.2k, which SQL and source of Python "
+                "do not read. Write the numbers out before training"
+            )
+
+
 def _number_of_python(name: str) -> list[str]:
     """Return the source of a function that reads a value as a number, as `from_table` does."""
     patterns = {point: pattern.pattern for point, pattern in _forms.NUMBER_OF.items()}
     plainer = {ord(odd): plain for odd, plain in _forms.PLAINER.items()}
+    alike = {unit: others for unit in _forms.UNITS if (others := _forms.alike(unit))}
     return [
         "",
         "",
@@ -1036,9 +1062,14 @@ def _number_of_python(name: str) -> list[str]:
         '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]+", x.strip()):',
         "        return float(x)",
         f"    word = x.strip().translate({plainer!a})",
+        f"    account = re.fullmatch({_forms.ACCOUNT.pattern!a}, word)",
+        "    if account:",
+        '        word = f"-{account[1]}{account[2]}"',
         f"    found = re.fullmatch({_forms.DRESSED.pattern!a}, word, re.DOTALL)",
         "    sign, before, inner, rest, after = found.groups()",
         '    found = before or after or ""',
+        f"    if found in {alike!a}.get(unit, ()):",
+        "        found = unit",
         "    bare = sign + inner + rest",
         f"    number = re.fullmatch({patterns!a}[point or '.'], bare, re.ASCII)",
         "    if number and number[1]:",

@@ -27,7 +27,7 @@ class Partitions:
         self.executor = executor
         self.sides, known = described(executor, parts)
         of_sides = [_unknown_levels(of_side) for of_side in known]
-        tell(map(add, *of_sides))
+        tell(map(add, *of_sides), learned=True)
 
     def problem(self, names: tuple[str, ...], objective: Objective, push: str = "top") -> Problem:
         """Return the problem of an objective, columns far from zero moved there.

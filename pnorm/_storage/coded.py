@@ -67,6 +67,8 @@ class Cuts:
     """Dense, or CSC with the rows in order."""
     column: int
     cuts: Vector
+    seen: Seen | None = None
+    """Values of the column that do not read, if they need a warning."""
 
     @property
     def n_stored(self) -> int:

@@ -266,6 +266,16 @@ class Codes(_Checked):
         _bins.add_looked_up(self.codes[rows], self.values, 0, out.size, out)
 
 
+@dataclass
+class Told(_Checked):
+    """Nothing but counts of values that do not read, of a column of numbers."""
+
+    seen: Seen
+
+    def add(self, rows: slice, out: Vector) -> None:
+        pass
+
+
 def unknown_levels(terms: Sequence[Term]) -> list[Seen]:
-    """Return the unknown levels, by column."""
-    return [term.seen for term in terms if isinstance(term, Codes) and term.seen is not None]
+    """Return the unknown levels, and values that do not read, by column."""
+    return [term.seen for term in terms if isinstance(term, (Codes, Told)) and term.seen is not None]

@@ -178,9 +178,9 @@ def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]
 
 
 def seen(pieces: Sequence[Piece]) -> list[Seen]:
-    """The unknown levels of columns of categories."""
+    """The unknown levels of columns of categories, and the values of others that do not read."""
     sources = [piece.feature.source for piece in pieces if isinstance(piece, OfFeature)]
-    return [source.seen for source in sources if isinstance(source, Codes) and source.seen]
+    return [source.seen for source in sources if source.seen]
 
 
 def _split(sides: Sequence[OfMatrix]) -> tuple[list[OfSides], list[tuple[list[Table], Index]]]:

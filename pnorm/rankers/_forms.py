@@ -1,6 +1,7 @@
 """How text in a table is read, as numbers, truth values, dates, durations and times of day, and how these are written.
 
-One form has to fit all values of a column. Where two forms fit and mean different values, none is chosen.
+One form has to fit the values of a column. Where two forms fit and mean different values, none is chosen. A few values
+may fit no form: they count as missing.
 """
 
 from __future__ import annotations
@@ -8,15 +9,25 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pnorm._checks import numeral
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral
 
 UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD")
 _UNIT = "|".join(map(re.escape, UNITS))
+ALIKE = {"$": ("USD", "CAD", "AUD"), "€": ("EUR",), "£": ("GBP",), "¥": ("JPY",), "₹": ("INR",)}
+"""Currencies by the signs that may stand for them."""
+
+SCALES = {"k": 3, "m": 6, "mn": 6, "bn": 9}
+"""Powers of ten that letters after a number stand for, in any case."""
+
+_SCALED = re.compile(r"(.*[\d.,])\s?(k|m|mn|bn)", re.IGNORECASE | re.DOTALL)
+ACCOUNT = re.compile(rf"((?:{_UNIT})?)\s*\(\s*([^()]*?)\s*\)")
+"""A negative number as accounts have it, such as (5.00) and $(5.00)."""
 DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
 PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
 """Blanks, an apostrophe and a minus, with their ASCII replacements."""
@@ -68,6 +79,10 @@ _FIRST = 20
 SOME = 2000
 """Words, at most, of which it is looked whether nearly all are numbers."""
 
+TOLERATED = 0.05
+"""Share of the known values, at most, that may not read as the others do, and count as missing. One value in twenty is
+more than slips of those who fill in a table are, and too little for a kind of its own."""
+
 MANY = 1000
 """Dates from which on NumPy reads them faster."""
 
@@ -84,6 +99,8 @@ class Form:
     """The unit that numbers have, "%" or a currency."""
     order: str = ""
     """Whether the day or the month comes first, in dates that do not say so."""
+    scaled: bool = False
+    """Whether letters after numbers stand for powers of ten, as in 1.2k."""
 
 
 def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[float] | None:
@@ -97,6 +114,21 @@ def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[fl
     return found
 
 
+@dataclass(frozen=True)
+class Most:
+    """A reading of most words of a column; the other words count as missing."""
+
+    kind: str
+    form: Form | None
+    """None if there is none, or more than one."""
+    doubt: str
+    """What is in doubt, if there are two."""
+    odd: tuple[str, ...]
+    """The words that do not read."""
+    lost: float
+    """How many rows have these."""
+
+
 class Text:
     """The different words of a column, and the forms that fit all of them."""
 
@@ -107,9 +139,31 @@ class Text:
         """Return the form in which all are numbers, or none and what is in doubt."""
         return number_form(self.words) if self.words else (None, "")
 
+    def most(self, n_rows: Mapping[str, int], spare: float) -> Most:
+        """Return the reading of nearly all words as numbers, dates, times or durations.
+
+        `n_rows` is how many rows have each word, and `spare` how many rows may have a word that does not read.
+        """
+        found = [self.most_of(kind, n_rows) for kind in (NUMBER, DATE, TIME, DURATION)]
+        fit = [of for of in found if (of.form is not None or of.doubt) and of.lost <= spare]
+        return (fit or sorted(found, key=lambda of: of.lost if of.form is not None or of.doubt else math.inf))[0]
+
+    def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
+        """Return the reading of most words as a kind."""
+        words = [word for word in self.words if word in n_rows]
+        if kind == NUMBER:
+            return most_numbers(words, n_rows)
+        if kind == DATE:
+            return most_dates(words, n_rows)
+        return _most_that(kind, words, n_rows, time if kind == TIME else duration)
+
     def unit(self) -> str:
         """Return the unit that some have, if there is only one."""
         return unit_of(self.words)
+
+    def scaled(self) -> bool:
+        """Return whether letters after numbers stand for powers of ten."""
+        return scaled(self.words)
 
     def date(self, digits: bool = False) -> tuple[Form | None, str]:
         """Return the form in which all are dates, eight digits included or not, or none and what is in doubt."""
@@ -137,8 +191,13 @@ def number(word: str, form: Form) -> float | None:
     if value is not None and form.unit != "%":
         return value
     bare, unit = _bare(word)
-    if unit not in (form.unit, "") or (form.unit == "%" and not unit):
+    if (unit and not _is_unit(unit, form.unit)) or (form.unit == "%" and not unit):
         return None
+    if form.scaled:
+        bare, power = _unscaled(bare)
+        if power:
+            value = _marked(bare, form.point or ".")
+            return None if value is None else _plain(f"{value!r}e{power}")
     if not form.point:
         return _plain(bare)
     return _marked(bare, form.point)
@@ -150,25 +209,55 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         return None, ""
     if all_of(_plain, words) is not None:
         return Form("." if any("." in word for word in words) else ""), ""
-    if not all(any(_marked(_bare(word)[0], point) is not None for point in MARKS) for word in words[:_FIRST]):
+    if not all(map(may_be_number, words[:_FIRST])):
         return None, ""  # a look at some words spares one at all
     dressed = [_bare(word) for word in words]
     units = {unit for _, unit in dressed}
-    if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
-        return None, ""
-    unit, bare = max(units), [word for word, _ in dressed]
+    unit = _common(units)
+    if unit is None:
+        return None, ("" if "%" in units else two_units(units))
+    bare, of_letters = [word for word, _ in dressed], False
+    if not all(any(_marked(word, point) is not None for point in MARKS) for word in bare):
+        of_letters = scaled(words)
+        if not of_letters:
+            return None, ""
+        bare = [_unscaled(word)[0] for word in bare]
     of_point, of_comma = [all_of(lambda word, point=point: _marked(word, point), bare) for point in MARKS]  # type: ignore[misc]
     if of_point is None or of_comma is None:
         point = "." if of_point is not None else ","
-        return (None, "") if of_point is of_comma else (Form(point, unit), "")
+        return (None, "") if of_point is of_comma else (Form(point, unit, scaled=of_letters), "")
     if of_point == of_comma:
-        return Form("", unit), ""
+        return Form("", unit, scaled=of_letters), ""
     # The marks that differ have three digits after them: thousands, where there is a currency.
     if unit not in ("", "%"):
-        return Form("." if sum(map(abs, of_point)) > sum(map(abs, of_comma)) else ",", unit), ""
+        return Form("." if sum(map(abs, of_point)) > sum(map(abs, of_comma)) else ",", unit, scaled=of_letters), ""
     if all_of(_plain, bare) is not None:
-        return Form(".", unit), ""
-    return None, two_numbers(next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b))
+        return Form(".", unit, scaled=of_letters), ""
+    return None, two_numbers(next(word for word, a, b in zip(words, of_point, of_comma, strict=True) if a != b))
+
+
+def scaled(words: Iterable[str]) -> bool:
+    """Return whether letters after numbers stand for powers of ten; an m alone may be metres, minutes or months."""
+    found = {(letters, unit) for bare, unit in map(_bare, words) for letters in [_letters(bare)] if letters}
+    return any(letters != "m" or unit not in ("", "%") for letters, unit in found)
+
+
+def may_be_number(word: str) -> bool:
+    """Return whether a word is a number in some form."""
+    bare = _unscaled(_bare(word)[0])[0]
+    return any(_marked(bare, point) is not None for point in MARKS)
+
+
+def readings_told(words: Iterable[str], form: Form) -> str:
+    """Return how the first number with letters is read, and the first one in brackets; "" where there are none."""
+    said = []
+    for found in (lambda bare, word: form.scaled and _letters(bare), lambda bare, word: word.rstrip().endswith(")")):
+        for word in words:
+            value = number(word, form) if found(_bare(word)[0], word) else None
+            if value is not None:
+                said.append(f"{word!r} is read as {value:,.12g}")
+                break
+    return ", ".join(said)
 
 
 def two_numbers(word: str) -> str:
@@ -176,30 +265,115 @@ def two_numbers(word: str) -> str:
     return f"{word!r} may mean two numbers: 'decimal point' or 'decimal comma' says which"
 
 
+def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
+    """Return the form in which most words are numbers."""
+    if not words or 2 * sum(map(may_be_number, words[:_FIRST])) < len(words[:_FIRST]):
+        return Most(NUMBER, None, "", (), math.inf)
+    kept = [word for word in words if may_be_number(word)]
+    of_units = Counter[str]()
+    for word in kept:
+        of_units[_bare(word)[1]] += n_rows[word]
+    unit = max((unit for unit in of_units if unit), key=lambda unit: (of_units[unit], unit), default="")
+    if unit == "%" and of_units["%"] < of_units[""]:
+        unit = ""
+    takes = {unit} if unit == "%" else {"", *[of for of in of_units if _is_unit(of, unit)][:2]}
+    fits = [word for word in kept if _bare(word)[1] in takes]
+    form, doubt = number_form(fits)
+    if form is None and not doubt and not any(map(is_code, fits)):
+        form = Form(unit=unit, scaled=scaled(fits))
+        of_marks = [{word for word in fits if number(word, replace(form, point=point)) is not None} for point in MARKS]
+        fits, odd = _told(fits, of_marks, n_rows)
+        form, doubt = (None, two_numbers(odd)) if odd else number_form(fits) if fits else (None, "")
+    most = _most(NUMBER, form, doubt, words, fits, n_rows)
+    foreign = sum([count for of, count in of_units.items() if of not in takes and of not in ("", "%")])
+    if unit and foreign > TOLERATED * sum([n_rows[word] for word in words]):
+        return replace(most, form=None, doubt=two_units({of for of in of_units if of != "%"}))
+    return most
+
+
+def _told(words: list[str], of_two: Sequence[set[str]], n_rows: Mapping[str, int]) -> tuple[list[str], str]:
+    """Return the words that one of two forms reads, the one that nearly all words that tell are in; or one in doubt."""
+    one, other = of_two
+    n_one, n_other = [sum([n_rows[word] for word in own]) for own in (one - other, other - one)]
+    if min(n_one, n_other) > TOLERATED * (n_one + n_other):
+        return words, next(word for word in words if word in one ^ other)
+    own = one if n_one >= n_other else other
+    return [word for word in words if word in own], ""
+
+
+def _most(
+    kind: str, form: Form | None, doubt: str, words: Sequence[str], fits: Sequence[str], n_rows: Mapping[str, int]
+) -> Most:
+    known = set(fits)
+    odd = tuple([word for word in words if word not in known])
+    return Most(kind, form, doubt, odd, sum([n_rows[word] for word in odd]))
+
+
+def two_units(units: Iterable[str]) -> str:
+    """Return that amounts are in several currencies."""
+    return f"amounts are in {', '.join(sorted(set(units) - {''}))}; convert them to one currency"
+
+
 def odd_one(words: Sequence[str]) -> str | None:
-    """Return a word that is no number where nearly all others are."""
+    """Return a word that is no number where most others are."""
     words = words[:SOME]
-    odd = [word for word in words if number(word, Form(".")) is None]
-    return odd[0] if 0 < len(odd) <= 0.1 * len(words) else None
+    odd = [word for word in words if not may_be_number(word)]
+    return odd[0] if 0 < len(odd) <= 0.3 * len(words) else None
 
 
 def unit_of(words: Iterable[str]) -> str:
     """Return the unit that some words have, if there is only one."""
-    units = {_bare(word)[1] for word in words} - {""}
-    return units.pop() if len(units) == 1 else ""
+    return _common({_bare(word)[1] for word in words} - {""}) or ""
+
+
+def _common(units: set[str]) -> str | None:
+    """Return the unit of a column with these, "" where a word has none; None if they do not go together."""
+    found = units - {""}
+    if "%" in found:
+        return "%" if units == {"%"} else None
+    for unit in sorted(found):
+        if len(found) < 3 and all(_is_unit(other, unit) for other in found):
+            return unit
+    return None if found else ""
+
+
+def _is_unit(unit: str, of: str) -> bool:
+    """Return whether a number with a unit belongs to a column that has the unit `of`."""
+    return unit == of or unit in alike(of)
+
+
+def alike(unit: str) -> tuple[str, ...]:
+    """Return other ways to write a currency."""
+    return ALIKE.get(unit) or tuple([sign for sign, names in ALIKE.items() if unit in names])
 
 
 def _bare(word: str) -> tuple[str, str]:
-    """Return a word without its unit, and this."""
+    """Return a word without its unit, and this; a number in brackets has a minus."""
     if len(word) > _LONGEST:
         return word, ""
-    found = DRESSED.fullmatch(word.strip().translate(_PLAINER))
+    plainer = word.strip().translate(_PLAINER)
+    account = ACCOUNT.fullmatch(plainer)
+    if account is not None:
+        plainer = f"-{account[1]}{account[2]}"
+    found = DRESSED.fullmatch(plainer)
     if found is None:
         return word, ""
     sign, before, inner, rest, after = found.groups()
     if (sign and inner) or (before and after):
         return word, ""
     return f"{sign}{inner}{rest}", before or after or ""
+
+
+def _letters(bare: str) -> str:
+    """Return the letters for a power of ten after a number, in capitals but for an m; "" where there are none."""
+    found = _SCALED.fullmatch(bare) if len(bare) <= _LONGEST else None
+    return "" if found is None else found[2] if found[2] == "m" else found[2].upper()
+
+
+def _unscaled(bare: str) -> tuple[str, int]:
+    """Return a number without letters for a power of ten after it, and this; 0 where there are none."""
+    found = _SCALED.fullmatch(bare) if len(bare) <= _LONGEST else None
+    return (bare, 0) if found is None else (found[1], SCALES[found[2].lower()])
 
 
 def _plain(word: str) -> float | None:
@@ -274,6 +448,24 @@ def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, 
     if day is not None:
         return Form(order=DAY_FIRST), ""
     return (Form(order=MONTH_FIRST), "") if month is not None else (None, "")
+
+
+def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
+    """Return the form in which most words are dates."""
+    orders = (DAY_FIRST, MONTH_FIRST)
+    fits = [word for word in words if any(date(word, order) is not None for order in orders)]
+    form, doubt = date_form(fits) if fits else (None, "")
+    if fits and form is None and not doubt:
+        of_orders = [{word for word in fits if date(word, order) is not None} for order in orders]
+        fits, odd = _told(fits, of_orders, n_rows)
+        form, doubt = (None, two_dates(odd)) if odd else date_form(fits)
+    return _most(DATE, form, doubt, words, fits, n_rows)
+
+
+def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
+    fits = [word for word in words if read(word) is not None]
+    form = Form() if fits and (kind != DURATION or any("day" in word for word in fits)) else None
+    return _most(kind, form, "", words, fits, n_rows)
 
 
 def has_dots(words: Iterable[str]) -> bool:

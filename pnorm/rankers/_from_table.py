@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import warn
+from pnorm._categories import Unread, warn
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -24,10 +24,23 @@ from pnorm.rankers import _forms
 from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
-from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where
-from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Tally, different
+from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
+from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
 from pnorm.rankers._sketches import EXACT
-from pnorm.rankers._table import ALIKE, AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
+from pnorm.rankers._table import (
+    ALIKE,
+    AS_ASKED,
+    ID,
+    OF,
+    SEPARATES,
+    Ask,
+    ColumnPlan,
+    OfLevels,
+    Part,
+    Plan,
+    Source,
+    Table,
+)
 
 LEFT_OUT = "left out"
 
@@ -37,8 +50,17 @@ _WISHES = {
 }  # fmt: skip
 """The words of `kinds`, and the kind that each requests."""
 
+_TWO = (("decimal point", "decimal comma"), (DAY_FIRST, MONTH_FIRST))
+"""Words of `kinds` for two readings of one text."""
+
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
+
+_LEAST_ASKED = 0.5
+"""Share of the values that have to read as the kind that `kinds` asks for."""
+
+_PROBABLY = 0.3
+"""Share of the values, at most, that do not read as the others do where a warning says what the column probably is."""
 
 _ALONE = 0.99
 """AUC from which on a column separates the sides nearly alone."""
@@ -129,19 +151,21 @@ def from_table(
     ------
     ValueError, TypeError
         If the sides have different columns, no column can be used, `kinds` or `monotone` names a column that does
-        not exist, or a value cannot be read as its kind in `kinds`. For new rows: if a column is missing, or a value
-        cannot be read as the kind of its column in training. The message contains the column, the row and the value.
+        not exist, or more than half of the values cannot be read as the kind that `kinds` asks for. For new rows: if a
+        column is missing, or more than a tenth of its values, and at least 5, cannot be read as its kind in training.
+        The message contains the column, the row and the value.
 
     Warns
     -----
     TableWarning
-        If columns are left out. If text can be read in two ways; it is then a category unless `kinds` contains its
-        kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
-        least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
-        positives, or of the indicator of missing values.
+        If columns are left out. If values do not read as the others of their column do; they count as missing. A
+        column has the kind that at least 95 % of its values have. If text can be read in two ways; it is then a
+        category unless `kinds` contains its kind. If a column almost separates the sides alone; it may be known only
+        after the outcome. The criterion is at least 20 values on each side and an AUC of at least 0.99: of the values,
+        of the levels by their shares of positives, or of the indicator of missing values.
     UnknownLevelWarning
-        When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels. As
-        in `categories`.
+        When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
+        `categories`. Or if values of other rows do not read as the kind of their column; they count as missing.
 
     See Also
     --------
@@ -262,7 +286,7 @@ def made(
         hint = "; kinds={'name': 'category'} uses one anyway" if any(of.values > 1 for of in plan) else ""
         raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
     _tell(learned)
-    return Table(found, width, sources, plan)
+    return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None])
 
 
 @dataclass(frozen=True)
@@ -285,6 +309,8 @@ class _Learned:
     plan: ColumnPlan
     doubt: str = ""
     """Why it is a category, if another kind is possible."""
+    ask: Ask | None = None
+    """Which values count as missing, or what is in doubt."""
     separates: bool = False
     """Whether it almost separates the sides alone, and is not in `kinds`."""
 
@@ -293,6 +319,7 @@ def _tell(learned: Sequence[_Learned]) -> None:
     """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome."""
     plans = [of.plan for of in learned]
     left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != AS_ASKED]
+    unread = [f"{shown(of.plan.name)} ({of.ask.text})" for of in learned if of.ask is not None and not of.ask.lost]
     doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
     leaks = [shown(of.plan.name) for of in learned if of.separates]
     said = []
@@ -300,6 +327,8 @@ def _tell(learned: Sequence[_Learned]) -> None:
         said.append(f"{_LEFT_OUT_ARE} {_few(left)}.")
     if doubts:
         said.append(f"{_CATEGORIES_ARE} {_few(doubts)}.")
+    if unread:
+        said.append(f"{_UNREAD_ARE} {_few(unread)}.")
     if leaks:
         known = "it is" if len(leaks) == 1 else "they are"
         said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
@@ -317,6 +346,7 @@ def _tell(learned: Sequence[_Learned]) -> None:
 
 _LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as categories:"
 _LEAKS_ARE = "Columns that separate the sides nearly alone:"
+_UNREAD_ARE = "Columns with values that do not read:"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
 """Not empty if the tables of this run have been warned of; None if every table is warned of."""
@@ -334,7 +364,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _LEAKS_ARE))
+    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _LEAKS_ARE))
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
@@ -349,6 +379,8 @@ class _Learner:
         self._label = how.labels[c]
         self._column, self._sides = column, column.sides
         self._note, self._doubt = "", ""
+        self._kinds: tuple[str, ...] = ()
+        self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
         self._alone = ""
@@ -358,15 +390,22 @@ class _Learner:
         try:
             reading, parts = self._learn()
         except LeaveOut as why:
-            note = "; ".join([str(why), *[self._doubt] * bool(self._doubt)])
-            return _Learned(None, ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note))
+            note = "; ".join([*[self._doubt] * bool(self._doubt), str(why)])
+            plan = ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note)
+            return _Learned(None, plan, ask=self._ask())
         n = sum([len(part.rankers) for part in parts])
-        notes = [self._note, self._doubt, f"{SEPARATES} ({self._alone})" * bool(self._alone)]
+        unread = "" if self._unread is None else self._unread.told()
+        notes = [self._note, self._doubt, unread, f"{SEPARATES} ({self._alone})" * bool(self._alone)]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
-        source = Source(self._c, reading, tuple(parts))
-        return _Learned(source, plan, self._doubt, bool(self._alone) and self._wish is None)
+        source = Source(self._c, reading, tuple(parts), 0 if self._unread is None else self._unread.unknown)
+        return _Learned(source, plan, self._doubt, self._ask(), bool(self._alone) and self._wish is None)
+
+    def _ask(self) -> Ask | None:
+        if self._doubt:
+            return Ask(self._label, self._doubt, self._kinds)
+        return None if self._unread is None else Ask(self._label, self._unread.told(), lost=False)
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
@@ -417,6 +456,10 @@ class _Learner:
         if asked is not None:
             levels = _no_and_yes(text.words) if asked == BOOLEAN and not numbers else ()
             return Reading(asked, self._form(asked, wish, text), levels)
+        if UNREAD in kinds or (len(kinds - {BOOLEAN}) > 1 and not kinds <= {VALUES, NUMBER, BOOLEAN}):
+            reading = self._of_types(there)
+            if reading is not None:
+                return reading
         if UNREAD in kinds:
             odd = next(side for side in there if side.kind == UNREAD)
             raise LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
@@ -454,21 +497,75 @@ class _Learner:
                 return Reading(TIME)
             if text.is_duration():
                 return Reading(DURATION)
-        odd = None if doubt else text.odd()
-        self._doubt = doubt or (f"{shown(odd, 20)} is no number, as nearly all others are" if odd is not None else "")
+        return self._nearly(text, "" if form is not None else doubt, only_text)
+
+    def _nearly(self, text: _forms.Text, doubt: str, only_text: bool) -> Reading:
+        """Return the reading of nearly all words; a category, with what is in doubt, if there is none."""
+        n_rows: Counter[str] = Counter()
+        n_known = n_others = 0
+        for side in self._sides:
+            tally = side.tally()
+            n_known += tally.known
+            for value, count in tally.counts.items():
+                if isinstance(value, str):
+                    n_rows[value] += count
+                else:
+                    n_others += count
+        most = text.most(n_rows, _forms.TOLERATED * n_known)
+        lost = most.lost + (0 if most.kind == NUMBER and (most.form is None or most.form.unit != "%") else n_others)
+        if not doubt and n_others and most.form is None and not most.doubt:
+            most, lost = _forms.Most(NUMBER, Form("."), "", tuple(text.words), 0.0), float(sum(n_rows.values()))
+        if most.form is not None and not doubt and lost <= _forms.TOLERATED * n_known:
+            return Reading(most.kind, most.form)
+        if doubt or (most.doubt and lost <= _PROBABLY * n_known):
+            self._doubt = doubt or most.doubt
+            self._kinds = next((kinds for kinds in _TWO if all(repr(kind) in self._doubt for kind in kinds)), ())
+        elif most.form is not None and lost <= _PROBABLY * n_known:
+            reading = Reading(most.kind, most.form)
+            self._doubt, self._kinds = self._probably(reading, n_known), (reading.asked(),)
         return Reading(CATEGORY)
 
+    def _probably(self, reading: Reading, n_known: int) -> str:
+        """Return that a column is probably of a kind, and which values stand against it."""
+        of_pos, of_neg = self._column.numbers(reading).unread
+        unread = of_pos + of_neg
+        named = f"{', '.join(unread.places())}{', ...' if unread.unknown > len(unread.found) else ''}"
+        return (
+            f"probably {reading.called()}, but {unread.unknown:,} of the {n_known:,} values do not read as one: "
+            f"{named}; the kind {reading.asked()!r} takes them for missing"
+        )
+
+    def _of_types(self, sides: Sequence[Side]) -> Reading | None:
+        """Return the reading of values of which nearly all are of one type, such as dates with a word among them."""
+        n_rows: Counter[str] = Counter()
+        pairs = []
+        for side in sides:
+            values, counts = side.mixed()
+            pairs += [(value, n) for value, n in zip(values, counts.tolist(), strict=True) if not is_missing(value)]
+        for value, n in pairs:
+            n_rows[_checks.kind_of(value)] += n
+        kind = max((NUMBER, DATE, TIME, DURATION), key=lambda kind: n_rows[kind])
+        reading = Reading(kind)
+        meaning, lost = reading.meaning(), 0
+        for value, n in pairs:
+            lost += n * (meaning(value) is None)
+        return reading if n_rows[kind] and lost <= _forms.TOLERATED * n_rows.total() else None
+
     def _form(self, asked: str, wish: str, text: _forms.Text) -> Form:
-        """Return the form of a kind that a user asks for; the values have to fit when they are read."""
+        """Return the form of a kind that a user asks for, which fits most values."""
+        n_rows: Counter[str] = Counter()
+        for side in self._sides:
+            n_rows.update({value: n for value, n in side.tally().counts.items() if isinstance(value, str)})
         if asked == NUMBER:
-            form = text.number()[0]
+            form = text.number()[0] or text.most_of(NUMBER, n_rows).form
             if wish == NUMBER:
                 return form or Form()
-            return Form("," if wish == "decimal comma" else ".", form.unit if form else text.unit())
+            unit, scaled = (form.unit, form.scaled) if form else (text.unit(), text.scaled())
+            return Form("," if wish == "decimal comma" else ".", unit, scaled=scaled)
         if asked == DATE:
             if wish != DATE:
                 return Form(order=wish)
-            return text.date(True)[0] or Form()
+            return text.date(True)[0] or text.most_of(DATE, n_rows).form or Form()
         return Form()
 
     # What it becomes.
@@ -476,6 +573,9 @@ class _Learner:
     def _numeric(self, reading: Reading) -> list[Part]:
         x = self._column.numbers(reading)
         self._missing = x.missing
+        self._keep_unread(reading, x)
+        if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point:
+            self._note = _forms.readings_told(self._column.text().words, reading.form)
         self._separates(x.auc(), [side.size for side in self._sides])
         parts = []
         for of in OF.get(reading.kind, ("",)):
@@ -494,6 +594,13 @@ class _Learner:
         if not parts:
             raise LeaveOut("all values are equal")
         return parts
+
+    def _keep_unread(self, reading: Reading, x: Numbers) -> None:
+        """Keep the values that do not read, to be told; refuse a kind that was asked for and that most do not have."""
+        unread = x.unread[0] + x.unread[1]
+        if unread.unknown > (1.0 - _LEAST_ASKED) * unread.n:
+            raise reading.refused(x.unread)
+        self._unread = unread if unread.unknown else None
 
     def _thresholds(self, reading: Reading, of: str, x: InOrder) -> Part | None:
         how, label = self._how, self._label

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Column, Seen
+from pnorm._categories import EXAMPLES, Column, Seen, Unread
 from pnorm._checks import (
     BOOLEAN,
     DATE,
@@ -35,6 +35,9 @@ CATEGORY, ORDERED = "category", "ordered"
 KINDS = (NUMBER, BOOLEAN, CATEGORY, ORDERED, DATE, TIME, DURATION)
 
 RARE = "(rare)"
+
+_LOOK = 1000
+"""Rows with values that do not read, at most, among which different ones are looked for."""
 
 _WAS = {NUMBER: "a number", BOOLEAN: "a truth value", ORDERED: "one of the ordered levels", DATE: "a date",
         TIME: "a time of day", DURATION: "a duration", CATEGORY: "text, a number or a truth value"}  # fmt: skip
@@ -61,9 +64,12 @@ class Where:
     rows: NDArray[np.intp] | None = None
     """The numbers of the rows in messages, where these are some of the rows that a user has given."""
 
+    def row(self, row: int) -> int:
+        """Return the number of a row in messages."""
+        return row if self.rows is None else int(self.rows[row])
+
     def refuse(self, value: Any, row: int, was: str) -> ValueError:
-        row = row if self.rows is None else int(self.rows[row])
-        return _checks.unread(value, self.name, row, self.column, self.names, was, self.known)
+        return _checks.unread(value, self.name, self.row(row), self.column, self.names, was, self.known)
 
 
 @dataclass(frozen=True)
@@ -82,22 +88,30 @@ class Reading:
         return Column(self.levels, self.levels.index(RARE) if self.kind == CATEGORY and RARE in self.levels else None)
 
     def numbers(self, cells: Cells, at: Where) -> Vector:
-        """Return numbers, nan where a value is missing.
+        """Return numbers, nan where a value is missing or does not read.
 
         Truth values are 0 and 1, levels of an ordered category their places, dates microseconds since 1970, times
         those since midnight, and durations those that they last.
         """
+        return self.read(cells, at)[0]
+
+    def read(self, cells: Cells, at: Where, n_rows: NDArray[np.int64] | None = None) -> tuple[Vector, Unread]:
+        """Return numbers, and counts of the values that do not read; `n_rows` is how many rows each cell stands for.
+
+        A column of another type is refused, and so are infinite numbers.
+        """
         plain, form = cells.plain, self.form
         if plain is not None and self.kind == NUMBER and plain.comma == (form.point == ",") and form.unit != "%":
-            return plain.numbers
+            return plain.numbers, self._unread(plain.numbers, None, cells, at, n_rows)
         found, kind = cells.values, cells.kind
-        if kind == NUMBER and self.kind == BOOLEAN:
-            self._refuse_first(np.asarray(found), ~np.isin(found, (0.0, 1.0)) & cells.known(), at)
         takes = {NUMBER: (NUMBER, BOOLEAN), BOOLEAN: (NUMBER, BOOLEAN)}.get(self.kind, (self.kind,))
         if kind in takes and self.form.unit != "%":
             x = np.asarray(found)
-            self._refuse_first(x, np.isinf(x), at)
-            return x
+            if np.isinf(x).any():
+                row = int(np.argmax(np.isinf(x)))
+                raise at.refuse(float(x[row]), row, "a finite number" if self.kind == NUMBER else _WAS[self.kind])
+            odd = ~np.isin(x, (0.0, 1.0)) & ~np.isnan(x) if (kind, self.kind) == (NUMBER, BOOLEAN) else None
+            return (x if odd is None else np.where(odd, math.nan, x)), self._unread(x, odd, cells, at, n_rows)
         if (kind == BOOLEAN and self.kind == ORDERED) or (kind == NUMBER and self.kind in (ORDERED, DATE)):
             rows, codes = _checks.distinct(found)
             found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
@@ -105,19 +119,47 @@ class Reading:
             if cells.known().any():
                 row = cells.odd()
                 raise at.refuse(cells.value(row), row, _WAS[self.kind])
-            return np.full(len(cells), math.nan)
-        return self._of_values(found, at)
-
-    def _of_values(self, found: Coded, at: Where) -> Vector:
+            x = np.full(len(cells), math.nan)
+            return x, self._unread(x, None, cells, at, n_rows)
         numbers = self.meanings(found.values)
-        wrong = [k for k, number in enumerate(numbers) if number is None]
-        if wrong:
-            bad = np.zeros(len(numbers), bool)
-            bad[wrong] = True
-            rows = np.flatnonzero(bad[found.codes])
-            if rows.size:
-                raise at.refuse(found[rows[0]], int(rows[0]), self.called())
-        return np.array([math.nan if number is None else number for number in numbers])[found.codes]
+        wrong = np.array([number is None for number in numbers], bool)
+        infinite = [k for k in np.flatnonzero(wrong).tolist() if _is_infinite(found.values[k])]
+        rows = np.flatnonzero(np.isin(found.codes, infinite)) if infinite else np.empty(0, np.intp)
+        if rows.size:
+            raise at.refuse(found[rows[0]], int(rows[0]), self.called())
+        x = np.array([math.nan if number is None else number for number in numbers], np.float64)[found.codes]
+        return x, self._unread(x, wrong[found.codes] if wrong.any() else None, cells, at, n_rows)
+
+    def _unread(
+        self, x: Vector, odd: NDArray[np.bool_] | None, cells: Cells, at: Where, n_rows: NDArray[np.int64] | None
+    ) -> Unread:
+        """Return the counts of values that have a number, and of the odd ones."""
+        there = ~np.isnan(x) if odd is None else ~np.isnan(x) | odd
+        pairs: list[tuple[Any, int]] = []
+        n = 0
+        if odd is not None:
+            n = int(np.count_nonzero(odd) if n_rows is None else n_rows[odd].sum())
+            of_values: dict[Any, int] = {}
+            for row in np.flatnonzero(odd)[:_LOOK].tolist():
+                of_values.setdefault(cells.value(row), at.row(row))
+                if len(of_values) == EXAMPLES:
+                    break
+            pairs = list(of_values.items())
+        return self.of_odd(int(np.count_nonzero(there) if n_rows is None else n_rows[there].sum()), n, pairs, at)
+
+    def no_unread(self, at: Where) -> Unread:
+        """Return the counts of no values."""
+        return self.of_odd(0, 0, [], at)
+
+    def of_odd(self, known: int, n: int, pairs: Sequence[tuple[Any, int]], at: Where) -> Unread:
+        """Return the counts of known values, of which n do not read; the first ones are given with their rows."""
+        name = "" if at.names is None else str(at.names[at.column])
+        values = [
+            _checks.shown(value.strip() if isinstance(value, str) else _checks.python(value)) for value, _ in pairs
+        ]
+        rows = tuple([row for _, row in pairs])
+        column = _checks.column_called(at.column, at.names)
+        return Unread(column, at.name, known, n, 0, tuple(values), (), False, name, self.called(), rows)
 
     def meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
@@ -130,6 +172,21 @@ class Reading:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
         return [next(of_known) if known else math.nan for known in there]
+
+    def refused(self, sides: Sequence[Unread]) -> ValueError:
+        """Return the error for a column that is to be of this kind, and of which most values do not read."""
+        first = next(side for side in sides if side.found)
+        n, of = [sum(counts) for counts in zip(*[(side.unknown, side.n) for side in sides], strict=True)]
+        return ValueError(
+            f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the "
+            f"{of:,} values do not read as one; correct them, or make the column another kind with kinds"
+        )
+
+    def asked(self) -> str:
+        """Return the word of `kinds` for this reading."""
+        if self.kind == NUMBER and self.form.point:
+            return "decimal comma" if self.form.point == "," else "decimal point"
+        return self.form.order or self.kind
 
     def called(self) -> str:
         """Return the kind of the values in training, for a message."""
@@ -171,11 +228,6 @@ class Reading:
         place = self._column.number(value)
         return float(place) if place >= 0 else None
 
-    def _refuse_first(self, x: Vector, wrong: NDArray[np.bool_], at: Where) -> None:
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise at.refuse(float(x[row]), row, "a finite number" if self.kind == NUMBER else _WAS[self.kind])
-
     def codes(self, cells: Cells, at: Where) -> tuple[NDArray[np.uint16], Seen]:
         """Return the numbers of the levels of a category, and counts of values that are none."""
         if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
@@ -187,6 +239,12 @@ class Reading:
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing, or a word for a missing value."""
     return reads_as_missing(value) if isinstance(value, str) else _checks.is_missing(value)
+
+
+def _is_infinite(value: Any) -> bool:
+    return (
+        not isinstance(value, str) and _checks.kind_of(value) == NUMBER and math.isinf(_checks.float_of(value, NUMBER))
+    )
 
 
 def _truth(word: str) -> float | None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
+from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, NUMBER, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
 from pnorm.rankers._base import Index
 from pnorm.rankers._columns import InOrder, in_order
@@ -90,6 +91,10 @@ class Side(ABC):
         """Rows without a value."""
 
     @abstractmethod
+    def mixed(self) -> tuple[Sequence[Any], Index]:
+        """Return the values of a column of several types, and how many rows have each; none where they are not kept."""
+
+    @abstractmethod
     def tally(self) -> Tally:
         """Return the counts of values that may be levels."""
 
@@ -103,6 +108,8 @@ class Numbers(ABC):
 
     missing: list[int]
     """Rows without a number, of either side."""
+    unread: Sequence[Unread]
+    """Values that do not read, of either side."""
 
     @abstractmethod
     def auc(self) -> float:
@@ -124,7 +131,7 @@ class Column(ABC):
 
     @abstractmethod
     def numbers(self, reading: Reading) -> Numbers:
-        """Return numbers; refuse a value that has none."""
+        """Return numbers, with counts of values that have none."""
 
     def text(self) -> Text:
         """Return the different words of both sides."""
@@ -153,6 +160,12 @@ class OfRows(Side):
             return self.tally().missing
         return int(np.count_nonzero(~self.cells.known()))
 
+    def mixed(self) -> tuple[Sequence[Any], Index]:
+        found = self.cells.values
+        if not isinstance(found, Coded):
+            return [], np.empty(0, np.int64)
+        return found.values, np.bincount(found.codes, minlength=len(found.values))
+
     def tally(self) -> Tally:
         if self._tally is None:
             self._tally = tally_of(self.cells)
@@ -170,11 +183,13 @@ class ColumnOfRows(Column):
         self.sides = self._sides
 
     def numbers(self, reading: Reading) -> Numbers:
-        return _NumbersOfRows([reading.numbers(side.cells, side.at) for side in self._sides])
+        found, unread = zip(*[reading.read(side.cells, side.at) for side in self._sides], strict=True)
+        return _NumbersOfRows(found, unread)
 
 
 class _NumbersOfRows(Numbers):
-    def __init__(self, sides: list[Vector]) -> None:
+    def __init__(self, sides: Sequence[Vector], unread: Sequence[Unread]) -> None:
+        self.unread = unread
         self._sides = [np.sort(x) for x in sides]  # NaN comes last
         known = [int(np.searchsorted(x, np.nan)) for x in self._sides]
         self.missing = [x.size - n for x, n in zip(self._sides, known, strict=True)]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, names_of
@@ -129,8 +130,7 @@ class _Place(Where):
     """A column of which few values have a row."""
 
     def refuse(self, value: Any, row: int, was: str) -> ValueError:
-        assert self.rows is not None
-        found = int(self.rows[row])
+        found = self.row(row)
         return _checks.unread(value, self.name, found if found >= 0 else None, self.column, self.names, was, self.known)
 
 
@@ -180,6 +180,12 @@ class _SummarizedSide(Side):
         at = self._at
         return _Place(at.name, at.column, at.names, at.known, np.asarray(rows, np.intp))
 
+    def mixed(self) -> tuple[Sequence[Any], Index]:
+        words = self.found.words
+        if words is None or words.distinct is not None or self.found.numbers:
+            return [], np.empty(0, np.int64)
+        return words.values, words.counts
+
     def tally(self) -> Tally:
         if self._tally is None:
             self._tally = self._counted()
@@ -210,22 +216,26 @@ class _SummarizedSide(Side):
         for cells, _, at in self.cells():
             Reading(CATEGORY).codes(cells, at)
 
-    def quantiles(self, reading: Reading) -> Quantiles:
-        """Return the numbers that a reading gives."""
+    def quantiles(self, reading: Reading) -> tuple[Quantiles, Unread]:
+        """Return the numbers that a reading gives, and counts of values that do not read."""
         all_of, words = Quantiles(reading.kind == DATE), self.found.words
+        unread = reading.no_unread(self._at)
         if words is not None and words.fits is not None:
-            all_of = self._fitted(words, words.fits, reading)
+            all_of, unread = self._fitted(words, words.fits, reading)
         for k, (cells, counts, at) in enumerate(self.cells()):
-            x = reading.numbers(cells, at)
             if cells.kind == VALUES and words is not None and words.fits is not None:
                 continue  # all is read already
+            x, of_cells = reading.read(cells, at, counts)
+            unread = unread + of_cells
+            there = ~np.isnan(x)
+            x, counts = x[there], counts[there]
             if k < len(self._numbers) and not self._numbers[k].exact and np.array_equal(x, np.asarray(cells.values)):
                 all_of = all_of.merged(self._numbers[k])
             else:
                 all_of = all_of.merged(Quantiles.of(x, counts, reading.kind == DATE))
-        return all_of
+        return all_of, unread
 
-    def _fitted(self, words: Words, fits: Fits, reading: Reading) -> Quantiles:
+    def _fitted(self, words: Words, fits: Fits, reading: Reading) -> tuple[Quantiles, Unread]:
         """Return what a reading makes of text of which only some is kept."""
         fit = fits.fit(reading)
         if fit.numbers is None:
@@ -233,9 +243,12 @@ class _SummarizedSide(Side):
             if fit.odd is not None:
                 values, rows = [*values, fit.odd.value], [*rows, fit.odd.row]
             cells, at = Cells(VALUES, Coded(values, np.arange(len(values)))), self._where(rows)
-            reading.numbers(cells, at)
-            raise at.refuse(values[-1], len(values) - 1, reading.called())
-        return fit.numbers
+            x = reading.numbers(cells, at)
+            odd = int(np.argmax(np.isnan(x))) if np.isnan(x).any() else len(values) - 1
+            raise at.refuse(values[odd], odd, reading.called())
+        return fit.numbers, reading.of_odd(
+            words.known, fit.unread, [(odd.value, odd.row) for odd in fit.odds], self._at
+        )
 
 
 class _SummarizedColumn(Column):
@@ -252,12 +265,13 @@ class _SummarizedColumn(Column):
         return FittedText(all_of[: _forms.SOME], functools.reduce(Fits.merged, [of.fitted() for of in words]))
 
     def numbers(self, reading: Reading) -> Numbers:
-        return _Points([side.quantiles(reading) for side in self._sides], [side.size for side in self._sides])
+        found, unread = zip(*[side.quantiles(reading) for side in self._sides], strict=True)
+        return _Points(found, [side.size for side in self._sides], unread)
 
 
 class _Points(Numbers):
-    def __init__(self, sides: Sequence[Quantiles], sizes: Sequence[int]) -> None:
-        self._sides = sides
+    def __init__(self, sides: Sequence[Quantiles], sizes: Sequence[int], unread: Sequence[Unread]) -> None:
+        self._sides, self.unread = sides, unread
         self.missing = [size - side.known for side, size in zip(sides, sizes, strict=True)]
 
     @cached_property

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Seen
+from pnorm._categories import Seen, Unread, tell
 from pnorm._checks import DATE, DURATION, TIME, Cells, Coded, Vector
 from pnorm._checks.text import aligned, first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._storage.store import Piece
+from pnorm._storage.store import OfFeature, Piece
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, Signs, kind
 from pnorm.rankers._columns import _Thresholds
@@ -32,6 +32,9 @@ UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since
 
 WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
 """Formats of these numbers; others are printed as numbers."""
+
+_NOTE = 300
+"""Characters of a note, at most, where a plan is printed."""
 
 _TOLD = 8
 """Levels in a message, at most."""
@@ -67,6 +70,18 @@ class ColumnPlan:
         return self.rankers == 0 and self.note.startswith(ID)
 
 
+@dataclass(frozen=True)
+class Ask:
+    """What is to be told of a column that was learned from: values that count as missing, or another kind in doubt."""
+
+    column: str
+    text: str
+    kinds: tuple[str, ...] = ()
+    """Words of `kinds` that may be right."""
+    lost: bool = True
+    """Whether the column is a category or left out, and not read as its values probably are."""
+
+
 class Plan(tuple[ColumnPlan, ...]):
     """The plan of all columns; it prints as a table."""
 
@@ -80,7 +95,7 @@ class Plan(tuple[ColumnPlan, ...]):
                 shown(of.name, widest),
                 of.kind,
                 *[f"{n:,}" for n in (of.values, of.missing, of.rankers)],
-                shown(of.note, 100),
+                shown(of.note, _NOTE),
             )
             for of in self
         ]
@@ -156,10 +171,16 @@ class Source:
     column: int
     reading: Reading
     parts: tuple[Part, ...]
+    unread: int = 0
+    """Values that do not read, of the rows that it was made from."""
 
-    def prepared(self, cells: Cells, at: Where) -> list[Any]:
-        x = None if self.reading.kind == CATEGORY else self.reading.numbers(cells, at)
-        return [part.prepared(self.reading, cells, at, x) for part in self.parts]
+    def prepared(self, cells: Cells, at: Where) -> tuple[list[Any], Unread | None]:
+        """Return the inputs of the parts, and counts of values that do not read, where a column has numbers."""
+        if self.reading.kind == CATEGORY:
+            return [part.prepared(self.reading, cells, at, None) for part in self.parts], None
+        x, unread = self.reading.read(cells, at)
+        unread = replace(unread, in_training=self.unread)
+        return [part.prepared(self.reading, cells, at, x) for part in self.parts], unread
 
 
 class Table(Rankers):
@@ -168,9 +189,11 @@ class Table(Rankers):
     Columns are found by name if the rows have names, and by place otherwise.
     """
 
-    def __init__(self, found: Found, width: int, sources: Sequence[Source], plan: Plan) -> None:
+    def __init__(
+        self, found: Found, width: int, sources: Sequence[Source], plan: Plan, asks: Sequence[Ask] = ()
+    ) -> None:
         super().__init__([name for source in sources for part in source.parts for name in part.rankers.names])
-        self.plan = plan
+        self.plan, self.asks = plan, tuple(asks)
         self._found, self._width, self._sources = found, width, tuple(sources)
         self._parts = [(source, part) for source in sources for part in source.parts]
         self._ends = np.cumsum([len(part.rankers) for _, part in self._parts])
@@ -188,7 +211,7 @@ class Table(Rankers):
         plan = list(self.plan)
         for of in sources:
             plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
-        return Table(self._found, len(plan), sources, Plan(plan))
+        return Table(self._found, len(plan), sources, Plan(plan), self.asks)
 
     def _planned(self) -> NDArray[np.intp]:
         """Return for each weak ranker the place of its column in the plan: a date has several parts there."""
@@ -234,6 +257,7 @@ class Table(Rankers):
                     "point": source.reading.form.point,
                     "unit": source.reading.form.unit,
                     "order": source.reading.form.order,
+                    **({"scaled": True} if source.reading.form.scaled else {}),
                     "levels": [list(source.reading.levels)],
                     "parts": [of_part(part) for part in source.parts],
                 }
@@ -242,8 +266,13 @@ class Table(Rankers):
             "plan": [asdict(of) for of in self.plan],
         }
 
-    def _prepared(self, X: Any, name: str, wanted: Sequence[bool]) -> Iterator[tuple[Rankers, slice, Any]]:
-        """Yield the wanted parts, with the numbers of their rankers and what these read."""
+    def _prepared(
+        self, X: Any, name: str, wanted: Sequence[bool]
+    ) -> Iterator[tuple[Rankers, slice, Any, Unread | None]]:
+        """Yield the wanted parts, the numbers of their rankers, what these read, and what does not read.
+
+        The last is yielded with the first part of a column.
+        """
         parts = [
             (source, part, slice(end - len(part.rankers), end))
             for (source, part), end, want in zip(self._parts, self._ends.tolist(), wanted, strict=True)
@@ -256,8 +285,11 @@ class Table(Rankers):
             column: source.prepared(cells, Where(name, column, self._found))
             for (column, source), cells in zip(used.items(), columns, strict=True)
         }
+        told = set[int]()
         for source, part, own in parts:
-            yield part.rankers, own, read[source.column][source.parts.index(part)]
+            inputs, unread = read[source.column]
+            yield part.rankers, own, inputs[source.parts.index(part)], None if source.column in told else unread
+            told.add(source.column)
 
     def _values(self, X: Any, k: int) -> _checks.Values:
         """Return the values of which part number k has levels: those of its column, or the names of days or months."""
@@ -271,8 +303,14 @@ class Table(Rankers):
         return Coded([*names, None], np.where(np.isnan(x), len(names), x).astype(np.intp))
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
-        every = [True] * len(self._parts)
-        return [rankers._read(rows, name, seen) for rankers, _, rows in self._prepared(X, name, every)]
+        found: list[Seen] = [] if seen is None else seen
+        read = []
+        for rankers, _, rows, unread in self._prepared(X, name, [True] * len(self._parts)):
+            read.append(rankers._read(rows, name, found))
+            found += [] if unread is None else [unread]
+        if seen is None:
+            tell(found, strict=name == "X")
+        return read
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         k = int(np.searchsorted(self._ends, j, side="right"))
@@ -283,13 +321,21 @@ class Table(Rankers):
         wanted = [bool(own.any()) for own in np.split(lam, self._ends[:-1])]
         if not any(wanted):
             return []
-        of_parts = self._prepared(X, "X", wanted)
-        return [term for rankers, own, rows in of_parts for term in rankers._terms(rows, lam[own])]
+        terms: list[scoring.Term] = []
+        for rankers, own, rows, unread in self._prepared(X, "X", wanted):
+            terms += rankers._terms(rows, lam[own])
+            terms += [] if unread is None else [scoring.Told(unread)]
+        return terms
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         pieces: list[Piece] = []
-        for rankers, own, rows in self._prepared(X, name, [True] * len(self._parts)):
-            pieces += rankers._pieces(rows, name, where[own], None if complements is None else complements[own])
+        for rankers, own, rows, unread in self._prepared(X, name, [True] * len(self._parts)):
+            first, *others = rankers._pieces(rows, name, where[own], None if complements is None else complements[own])
+            if unread is not None:
+                assert isinstance(first, OfFeature)
+                source = replace(first.feature.source, seen=unread)
+                first = replace(first, feature=replace(first.feature, source=source))
+            pieces += [first, *others]
         return pieces
 
 
@@ -313,6 +359,7 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             of.choice("point", ("", ".", ",")),
             of.choice("unit", ("", *_forms.UNITS)),
             of.choice("order", ("", DAY_FIRST, MONTH_FIRST)),
+            of.flag("scaled"),
         )
         (levels,) = of.levels("levels", LARGEST_FEATURE - 1)[:1]
         reading = Reading(of_kind, form, levels)

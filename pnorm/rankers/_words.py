@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
+from pnorm._categories import EXAMPLES
 from pnorm._checks import DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Index
-from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form, Text
+from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form, Most, Text
 from pnorm.rankers._readings import Reading, is_missing
 from pnorm.rankers._sketches import EXACT, Distinct, Quantiles, hashes_of_levels, hashes_of_numbers, unique
 
@@ -56,21 +58,36 @@ _FORMS = {
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """A form that has fitted all values so far, or not."""
+    """A form that has fitted most values so far, or not."""
 
     numbers: Quantiles | None
     """What they mean; None if it does not fit."""
     unit: str = ""
-    odd: Odd | None = None
-    """The first value that it does not fit."""
+    scaled: bool = False
+    odds: tuple[Odd, ...] = ()
+    """The first values that it does not fit."""
+    unread: int = 0
+    """Rows with such values."""
+
+    @property
+    def odd(self) -> Odd | None:
+        return self.odds[0] if self.odds else None
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that it does not fit."""
+        return 1.0 if self.numbers is None else self.unread / max(self.unread + self.numbers.known, 1)
 
     def merged(self, other: _Fit) -> _Fit:
+        odds = {odd.value: odd for odd in sorted((*self.odds, *other.odds), key=lambda odd: -odd.row)}
+        found = tuple(sorted(odds.values(), key=lambda odd: odd.row)[:EXAMPLES])
         if self.numbers is None or other.numbers is None:
-            return _Fit(None, "", earlier(self.odd, other.odd))
+            return _Fit(None, "", False, found)
         units = {self.unit, other.unit}
         if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
             return _Fit(None)
-        return _Fit(self.numbers.merged(other.numbers), max(units))
+        scaled = self.scaled or other.scaled
+        return _Fit(self.numbers.merged(other.numbers), max(units), scaled, found, self.unread + other.unread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +112,12 @@ class Fits:
                 fits[kind, mark], meanings[kind, mark] = fits[DATE, ""], meanings[DATE, ""]
                 continue
             if kind == NUMBER:
-                form = replace(form, unit=_forms.unit_of(words[:_FIRST]) and _forms.unit_of(words))
+                unit = _forms.unit_of(words[:_FIRST]) and _forms.unit_of(words)
+                form = replace(form, unit=unit, scaled=_forms.scaled(words))
             fits[kind, mark], meanings[kind, mark] = _fit(Reading(kind, form), values, counts, rows)
         number, date = [any(fit.numbers for of, fit in fits.items() if of[0] == kind) for kind in (NUMBER, DATE)]
         said = {
-            "plain": number and all(map(_forms.is_plain, words)),
+            "plain": number and all(map(_forms.is_plain, filter(_forms.may_be_number, words))),
             "no code": not (number and any(map(_forms.is_code, words))),
             "no point": not (number and any("." in word for word in words)),
             "no day": not any("day" in word for word in words),
@@ -114,7 +132,7 @@ class Fits:
     def to_plain(cls, plain: _checks.Plain, pointed: Odd) -> Fits:
         """Return what fits text that is plain numbers; `pointed` is one with a decimal point if there is any."""
         x = plain.numbers[~np.isnan(plain.numbers)]
-        fit, none = _Fit(Quantiles.of(x)), _Fit(None, "", pointed)
+        fit, none = _Fit(Quantiles.of(x)), _Fit(None, "", False, (pointed,))
         fits = dict.fromkeys(_FORMS, none) | {(NUMBER, "."): fit}
         if not plain.point:
             fits[NUMBER, ","] = fit
@@ -134,22 +152,28 @@ class Fits:
 
 
 def _fit(reading: Reading, values: Sequence[Any], counts: Index, rows: Index) -> tuple[_Fit, Vector | None]:
-    """Return whether a reading fits values, and what they mean."""
+    """Return whether a reading fits most values, and what they mean."""
     for some in (values[:_FIRST], values):
         meanings = reading.meanings(some)
-        odd = next((k for k, meaning in enumerate(meanings) if meaning is None), None)
-        if odd is not None:
-            return _Fit(None, "", Odd(values[odd], int(rows[odd]))), None
-    x = np.array(meanings, np.float64)
-    return _Fit(Quantiles.of(x, counts, reading.kind == DATE), reading.form.unit), x
+        odd = [k for k, meaning in enumerate(meanings) if meaning is None]
+        odds = tuple([Odd(values[k], int(rows[k])) for k in odd[:EXAMPLES]])
+        if 2 * len(odd) > len(some):
+            return _Fit(None, "", False, odds), None
+    x = np.array([np.nan if meaning is None else meaning for meaning in meanings], np.float64)
+    there, form = ~np.isnan(x), reading.form
+    numbers = Quantiles.of(x[there], counts[there], reading.kind == DATE)
+    return _Fit(numbers, form.unit, form.scaled, odds, int(counts[odd].sum())), x
 
 
 def _differ(meanings: Any, one: Any, other: Any, values: Sequence[Any], rows: Index) -> Odd | None:
     """Return the first value to which two readings give different meanings."""
     a, b = meanings[one], meanings[other]
-    if a is None or b is None or np.array_equal(a, b):
+    if a is None or b is None:
         return None
-    k = int(np.argmax(a != b))
+    differ = (a != b) & ~np.isnan(a) & ~np.isnan(b)
+    if not differ.any():
+        return None
+    k = int(np.argmax(differ))
     return Odd(values[k], int(rows[k]))
 
 
@@ -160,38 +184,52 @@ class FittedText(Text):
         super().__init__(words)
         self._fits = fits
 
-    def _fit(self, kind: str, mark: str = "") -> _Fit | None:
+    def _fit(self, kind: str, mark: str = "", spare: float = 0.0) -> _Fit | None:
         fit = self._fits.of[kind, mark]
-        return fit if fit.numbers is not None else None
+        return fit if fit.numbers is not None and fit.share <= spare else None
 
     def number(self) -> tuple[Form | None, str]:
-        of_point, of_comma, said = self._fit(NUMBER, "."), self._fit(NUMBER, ","), self._fits.said
+        return self._number(0.0)
+
+    def _number(self, spare: float) -> tuple[Form | None, str]:
+        of_point, of_comma = self._fit(NUMBER, ".", spare), self._fit(NUMBER, ",", spare)
+        if of_point is not None and of_comma is not None and of_point.unread != of_comma.unread:
+            of_point, of_comma = (of_point, None) if of_point.unread < of_comma.unread else (None, of_comma)
+        said = self._fits.said
         if "no code" not in said:
             return None, ""
-        if "plain" in said:
+        if "plain" in said and of_point is not None:
             return Form("" if "no point" in said else "."), ""
         if of_point is None or of_comma is None:
             fit, point = (of_point, ".") if of_point is not None else (of_comma, ",")
-            return (None if fit is None else Form(point, fit.unit)), ""
+            return (None if fit is None else Form(point, fit.unit, scaled=fit.scaled)), ""
         if self._fits.numbers_differ is None:
-            return Form("", of_point.unit), ""
+            return Form("", of_point.unit, scaled=of_point.scaled), ""
         if of_point.unit not in ("", "%"):
             sizes = [
                 float(np.abs(x) @ n) for x, n in [of.numbers.points() for of in (of_point, of_comma) if of.numbers]
             ]
-            return Form("." if sizes[0] > sizes[1] else ",", of_point.unit), ""
+            return Form("." if sizes[0] > sizes[1] else ",", of_point.unit, scaled=of_point.scaled), ""
         return None, _forms.two_numbers(self._fits.numbers_differ.value.strip())
 
     def unit(self) -> str:
         found = [fit.unit for fit in (self._fit(NUMBER, "."), self._fit(NUMBER, ",")) if fit is not None]
         return max(found, default=super().unit())
 
+    def scaled(self) -> bool:
+        return any(self._fits.of[NUMBER, point].scaled for point in _forms.MARKS) or super().scaled()
+
     def date(self, digits: bool = False) -> tuple[Form | None, str]:
+        return self._date(0.0, digits)
+
+    def _date(self, spare: float, digits: bool = False) -> tuple[Form | None, str]:
         if not digits and "no digits" not in self._fits.said:
             return None, ""
-        if self._fit(DATE) is not None:
+        if self._fit(DATE, "", spare) is not None:
             return Form(), ""
-        day, month = self._fit(DATE, DAY_FIRST), self._fit(DATE, MONTH_FIRST)
+        day, month = self._fit(DATE, DAY_FIRST, spare), self._fit(DATE, MONTH_FIRST, spare)
+        if day is not None and month is not None and day.unread != month.unread:
+            day, month = (day, None) if day.unread < month.unread else (None, month)
         if day is not None and month is not None and self._fits.dates_differ is not None:
             if "no dots" not in self._fits.said:
                 return Form(order=DAY_FIRST), ""
@@ -200,11 +238,25 @@ class FittedText(Text):
             return Form(order=DAY_FIRST), ""
         return (None if month is None else Form(order=MONTH_FIRST)), ""
 
-    def odd(self) -> str | None:
-        found, odd = super().odd(), self._fits.of[NUMBER, "."].odd
-        if found is None and odd is not None and all(map(_forms.is_plain, self.words)):
-            return str(odd.value).strip()
-        return found
+    def most(self, n_rows: Mapping[str, int], spare: float) -> Most:
+        """Return the reading of nearly all words; `n_rows` and `spare` are of some words, and do not count here."""
+        found = [self.most_of(kind, n_rows) for kind in (NUMBER, DATE, TIME, DURATION)]
+        fit = [of for of in found if (of.form is not None or of.doubt) and of.lost <= _forms.TOLERATED]
+        best = (fit or sorted(found, key=lambda of: of.lost if of.form is not None or of.doubt else math.inf))[0]
+        rows = spare / _forms.TOLERATED
+        return replace(best, lost=best.lost * rows)
+
+    def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
+        marks = {NUMBER: (".", ","), DATE: ("", DAY_FIRST, MONTH_FIRST)}.get(kind, ("",))
+        share = min([self._fits.of[kind, mark].share for mark in marks])
+        if share >= 1.0 or (kind == DURATION and "no day" in self._fits.said):
+            found = _forms.most_numbers(self.words, dict.fromkeys(self.words, 1)) if kind == NUMBER else None
+            if found is not None and found.form is None and found.doubt:  # in several currencies
+                return Most(kind, None, found.doubt, (), 0.0)
+            return Most(kind, None, "", (), math.inf)
+        of_kind: dict[str, Callable[[float], tuple[Form | None, str]]] = {NUMBER: self._number, DATE: self._date}
+        form, doubt = of_kind[kind](share) if kind in of_kind else (Form(), "")
+        return Most(kind, form, doubt, (), share)
 
     def is_time(self) -> bool:
         return self._fit(TIME) is not None
