@@ -61,6 +61,8 @@ class MinimizerPath:
     (array([31.3713, 31.2693, 31.2634]), True)
     >>> path.status, path.n_iter
     (('converged', 'converged', 'converged'), array([2, 3, 2]))
+    >>> path.separation
+    (None, None, None)
     """
 
     along: str
@@ -85,6 +87,11 @@ class MinimizerPath:
     def status(self) -> tuple[str, ...]:
         """Status of each run."""
         return tuple(trace.status for trace in self.traces)
+
+    @property
+    def separation(self) -> tuple[str | None, ...]:
+        """Kind of the data at each point, as in `Trace`; None if it was not examined."""
+        return tuple(trace.separation for trace in self.traces)
 
     @property
     def n_iter(self) -> NDArray[np.intp]:

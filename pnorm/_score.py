@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnorm import _checks
-from pnorm._categories import Seen, tell
+from pnorm._categories import Seen, tell, warn
 from pnorm._checks import Vector
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
@@ -17,6 +17,24 @@ from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
+
+
+class SeparationWarning(UserWarning):
+    """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
+
+    `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     P = pnorm.probability([[1.5]], None, lam, 4, trace.intercept)
+    >>> caught[0].category.__name__, trace.separation
+    ('SeparationWarning', 'separable')
+    """
 
 
 def score(
@@ -186,6 +204,8 @@ def probability(
     -----
     UnknownLevelWarning
         If values of a column are not among the levels of `pnorm.rankers.categories`. As in `score`.
+    SeparationWarning
+        If `intercept` is that of a trace of separable or quasi-separable data.
 
     See Also
     --------
@@ -212,7 +232,25 @@ def probability(
     array([0.6  , 0.833])
     """
     p, b = _checks.power(p), _checks.intercept(intercept)
+    _warn_of_separation(intercept)
     return sigmoid(score(X, H, lam, n_threads=n_threads), p, b)
+
+
+def _warn_of_separation(intercept: Any) -> None:
+    """Warn if an intercept is that of a trace of data without a minimiser."""
+    found = getattr(intercept, "separation", None)
+    if found == "quasi-separable":
+        warn(
+            "the training rows are quasi-separable: the probabilities hold for rows of the support only. Pass l2 > 0 "
+            "to pnorm.minimize, or recalibrate on held-out rows",
+            SeparationWarning,
+        )
+    elif found == "separable":
+        warn(
+            "the training rows are separable: they do not determine how far the probabilities are from 0 and 1. Pass "
+            "l2 > 0 to pnorm.minimize, or recalibrate on held-out rows",
+            SeparationWarning,
+        )
 
 
 def sigmoid(f: Vector, p: float, b: float) -> Vector:

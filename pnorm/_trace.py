@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import textwrap
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +21,20 @@ from pnorm._checks.text import counted, install
 from pnorm._core._threads import as_raised
 
 _T = TypeVar("_T")
+
+_WIDTH = 80
+"""Width of the printed summary."""
+
+
+class Intercept(float):
+    """An intercept with the kind of the data that it was computed on, None if that is not known."""
+
+    separation: str | None
+
+    def __new__(cls, value: float, separation: str | None = None) -> Intercept:
+        self = super().__new__(cls, value)
+        self.separation = separation
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +92,11 @@ class Trace:
         Names of the weak rankers. A run that starts from this trace (`init`) matches coefficients by name.
     direction : ndarray, shape (n,), or None
         From `minimize` on data that are not overlapping: a vector of coefficients. F_p approaches its infimum as
-        growing multiples of it are added to `lam`.
+        growing multiples of it are added to `lam`. `separation` is the kind of the data, and `lam_along` adds it.
+    direction_step : float
+        From `minimize` on quasi-separable data: the least s, zero or more, from which ``lam + s * direction`` puts
+        every positive at least 1 above every negative of its group, except the pairs that the direction ties. nan
+        otherwise, and if rounding hides it.
     gradient_norm : float
         From `minimize`: Euclidean norm of the gradient of `objective` at the end; nan from `train`.
     path : ndarray, shape (T + 1, n), or None
@@ -91,7 +110,7 @@ class Trace:
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> lam, trace = pnorm.train(data.pos, data.neg, p=4, t_max=50)
     >>> trace
-    <Trace: t_max after 50 rounds, log F_p 31.5625 -> 31.2633>
+    <Trace: t_max after 50 rounds, log F_p 31.5625 -> 31.2633, p = 4>
     >>> trace.status, trace.n_iter, trace.ranker[:3], trace.step[:3].round(3)
     ('t_max', 50, array([4, 0, 8]), array([0.132, 0.075, 0.087]))
     >>> trace.log_objective[[0, 10, -1]].round(4)
@@ -121,6 +140,7 @@ class Trace:
     message: str
     init: Vector
     direction: Vector | None = None
+    direction_step: float = math.nan
     _points: Points | None = None
     gradient_norm: float = math.nan
     names: tuple[str, ...] = ()
@@ -128,6 +148,10 @@ class Trace:
     _gaps: Vector | None = None
     _symbol: str = "log F_p"
     _intercepts: Vector | None = None
+    _separation: str | None = None
+    _told: str = ""
+    _level: float = 0.0
+    """What a unit of the direction adds to the scores of the support, without groups."""
 
     @cached_property
     def path(self) -> NDArray[np.float64] | None:
@@ -166,8 +190,23 @@ class Trace:
 
     @property
     def intercept(self) -> float | None:
-        """The last of the `intercepts`."""
-        return None if self.intercepts is None else float(self.intercepts[-1])
+        """The last of the `intercepts`.
+
+        On separable and quasi-separable data, `pnorm.probability` warns of it.
+        """
+        return None if self.intercepts is None else Intercept(self.intercepts[-1], self.separation)
+
+    @property
+    def separation(self) -> str | None:
+        """The kind of the data, as `pnorm.diagnostics.separability` names it.
+
+        ``"overlapping"``, ``"quasi-separable"``, ``"separable"`` or ``"undecided"``; None if it was not examined.
+        `minimize` examines the data if its steps show no sign of convergence, and never with l2 > 0. `train` finds only
+        that a single weak ranker separates them. With signs, the kind refers to coefficients that have these signs.
+        """
+        if self._separation is None and self.status == "separable":
+            return "separable"
+        return self._separation
 
     @property
     def gaps(self) -> Vector:
@@ -181,7 +220,7 @@ class Trace:
 
     @property
     def gap(self) -> float:
-        """The last of the `gaps`."""
+        """The last of the `gaps`: a bound in nats, inf without a certificate, nan after `train`."""
         return float(self.gaps[-1])
 
     @property
@@ -222,6 +261,98 @@ class Trace:
         lam = self.init.copy()
         np.add.at(lam, self.ranker[:t], self.step[:t])
         return lam
+
+    def intercept_along(self, s: float | None = None) -> float | None:
+        """Return the intercept that belongs to `lam_along`.
+
+        The probabilities of the support are those of `lam` with `intercept`. Those of the other training rows approach
+        0 and 1 as s grows.
+
+        Parameters
+        ----------
+        s : float, optional
+            Zero or more; by default `direction_step`.
+
+        Returns
+        -------
+        float or None
+            None if there is no `intercept`.
+
+        Raises
+        ------
+        ValueError
+            As in `lam_along`.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> pos, neg = [[0.9, 0], [0.3, 0], [0.2, 1]], [[0.8, 0], [0.1, 0]]
+        >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+        >>> trace.intercept_along() == trace.intercept  # the direction adds nothing to the scores of the support
+        True
+        """
+        self.lam_along(s)
+        step = (self.direction_step if s is None else s) if self.separation == "quasi-separable" else 0.0
+        return None if self.intercept is None else Intercept(self.intercept - step * self._level, self.separation)
+
+    def lam_along(self, s: float | None = None) -> Vector:
+        """Return ``lam + s * direction``: coefficients that rank the training rows as in the limit of large s.
+
+        Use them to score rows after a fit to quasi-separable data, where `lam` ranks the support only. In the limit,
+        every pair of a positive and a negative that the direction separates is in the right order, and `lam` orders the
+        pairs that it ties. From `direction_step` on, this holds for all training pairs.
+
+        Parameters
+        ----------
+        s : float, optional
+            Zero or more; by default `direction_step`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            A fresh array. Without a `direction`, and on separable data, it is `lam`.
+
+        Raises
+        ------
+        ValueError
+            If s is given and there is no `direction`; if s is negative, not finite or so large that a coefficient
+            overflows; or if s is not given and `direction_step` is nan.
+
+        Notes
+        -----
+        Pairs of the support whose scores at `lam` agree to within rounding may change their order. If there are several
+        directions, the ranking of new rows depends on the one that was found. The page "Optimality certificates"
+        compares these coefficients with those of a penalty `l2` on held-out rows.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> pos, neg = [[0.9, 0], [0.3, 0], [0.2, 1]], [[0.8, 0], [0.1, 0]]
+        >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+        >>> trace.status, trace.separation, trace.direction
+        ('separable', 'quasi-separable', array([0., 1.]))
+        >>> pnorm.metrics.auc(pnorm.score(pos, None, lam), pnorm.score(neg, None, lam))
+        0.6666666666666666
+        >>> far = trace.lam_along()
+        >>> pnorm.metrics.auc(pnorm.score(pos, None, far), pnorm.score(neg, None, far))
+        0.8333333333333334
+        """
+        lam = self.lam_at(self.n_iter)
+        if s is not None:
+            s = _checks.nonnegative(s, "s")
+            if self.direction is None:
+                raise ValueError(f"s is {s:g}, and the trace has no direction; leave s out")
+        elif self.direction is None or self.separation == "separable":
+            return lam
+        elif math.isnan(self.direction_step):
+            raise ValueError("rounding hides how far the direction must be followed; pass s, such as 1e6")
+        else:
+            s = self.direction_step
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = lam + s * self.direction
+        if not np.isfinite(far).all():
+            raise ValueError(f"s is {s:g}, so large that a coefficient overflows; pass a smaller one")
+        return far
 
     def to_frame(self) -> Any:
         """Return the rounds as a data frame of pandas.
@@ -269,14 +400,23 @@ class Trace:
             *[("", line) for line in more],
             (f"{self._unit}s", f"{self.n_iter:,}"),
             ("objective", f"{self._symbol} from {first:.6g} to {last:.6g}"),
+            *([("with", self._told)] if self._told else []),
         ]
         start, end = self.objective[[0, -1]]
         if (start, end) != (first, last):  # a penalty, or R in place of log R
             rows.append(("minimized", f"from {start:.6g} to {end:.6g} (trace.objective)"))
         if not math.isnan(self.gap):
             nats = " nats" if self._symbol == "log F_p" else ""
-            told = f"at most {self.gap:.3g}{nats} above the infimum" if self.gap < math.inf else "no certificate"
+            told = f"at most {self.gap:.3g}{nats} above the infimum"
+            if self.gap == math.inf:
+                told = "no certificate (trace.gap is inf)"
+                if self.status == "separable":
+                    told += ": there is no minimiser"
+                elif self._symbol == "log F_p":
+                    told += "; l2 > 0 always gives one"
             rows.append(("gap", told))
+        if self._separation is not None:
+            rows.insert(-1, ("data", self._separation))
         return rows
 
     def _repr_html_(self) -> str:
@@ -285,10 +425,30 @@ class Trace:
         return sheet.as_html(["trace", ""], self._rows(), 2)
 
     def __repr__(self) -> str:
-        return f"<Trace: {self._summary}>"
+        kind = self.separation if self.separation != self.status else None
+        proof = "no certificate" if self.gap == math.inf and self.status != "separable" else None
+        return f"<Trace: {', '.join([part for part in (self._summary, self._told, kind, proof) if part])}>"
 
     def __str__(self) -> str:
-        return "\n".join([f"{name:11}{value}" for name, value in self._rows()])
+        lines = []
+        for name, value in self._rows():
+            first, *more = textwrap.wrap(value, _WIDTH - 11, subsequent_indent="  ")
+            lines += [f"{name:11}{first}", *[f"{'':11}{line}" for line in more]]
+        return "\n".join(lines)
+
+
+def followed(lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
+    """Return the coefficients to rank rows by, and the trace with their intercept as the last one.
+
+    On quasi-separable data they go along the direction; otherwise they are the given ones.
+    """
+    if math.isnan(trace.direction_step):
+        return lam, trace
+    intercepts, b = trace._intercepts, trace.intercept_along()
+    if intercepts is not None and b is not None:
+        intercepts = np.append(intercepts[:-1], b)
+        intercepts.flags.writeable = False
+    return trace.lam_along(), replace(trace, _intercepts=intercepts, _level=0.0)
 
 
 class Columns:
@@ -376,12 +536,13 @@ class RoundRecorder(Recorder[Trace]):
         intercept: float,
         symbol: str = "log F_p",
         names: tuple[str, ...] = (),
+        told: str = "",
     ) -> None:
         points = Columns(log_objective=float, _intercepts=float)
         super().__init__(points, Columns(ranker=np.intp, step=float, edge=float, z=float))
         self.points.add(log_objective, intercept)
         init.flags.writeable = False
-        self._init, self._symbol, self._names = init, symbol, names
+        self._init, self._symbol, self._names, self._told = init, symbol, names, told
 
     def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float, intercept: float) -> None:
         """Record one round."""
@@ -395,7 +556,13 @@ class RoundRecorder(Recorder[Trace]):
 
     def trace(self, status: str, message: str) -> Trace:
         return Trace(
-            **self.arrays(), status=status, message=message, init=self._init, names=self._names, _symbol=self._symbol
+            **self.arrays(),
+            status=status,
+            message=message,
+            init=self._init,
+            names=self._names,
+            _symbol=self._symbol,
+            _told=self._told,
         )
 
 
@@ -419,10 +586,10 @@ class History(Recorder[Trace]):
     The last iterate may be replaced. It joins the columns when the next step leaves it.
     """
 
-    def __init__(self, symbol: str = "log F_p", names: tuple[str, ...] = ()) -> None:
+    def __init__(self, symbol: str = "log F_p", names: tuple[str, ...] = (), told: str = "") -> None:
         points = Columns(log_f=float, log_mass=float, value=float, intercept=float, gap=float)
         super().__init__(points, Columns(ranker=np.intp, step=float, edge=float))
-        self._symbol, self._names = symbol, names
+        self._symbol, self._names, self._told = symbol, names, told
         self._moved: list[tuple[NDArray[np.intp], Vector]] = []
         self._where = np.empty(0, np.intp)
         self._first = np.empty(0)
@@ -484,6 +651,7 @@ class History(Recorder[Trace]):
             names=self._names,
             _points=kept,
             _symbol=self._symbol,
+            _told=self._told,
         )
 
 

@@ -48,7 +48,7 @@ from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._split import plainly_positive
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import Trace
+from pnorm._trace import Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -546,7 +546,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If `pos_label` is not given and the labels are words other than plain opposites such as yes and no.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
-            quasi-separable (see `pnorm.minimize`).
+            quasi-separable (see `pnorm.minimize`). Rows are then ranked by ``trace_.lam_along()``.
         """
         self._check()
         if _is_dask(X):
@@ -589,6 +589,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
         if newton:
             _warn_of_end(trace)
+        if stop is None:
+            lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
 
         self.rankers_, self.trace_ = H, trace
@@ -665,6 +667,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max, tol = self.t_max or _T_MAX, default.TOL if self.solver == "auto" else 1e-10
         lam, trace = minimize_there(coded, p=self.p_, max_iter=t_max, tol=tol, push=self.push, **added)
         _warn_of_end(trace)
+        lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
         assert trace.intercept is not None

@@ -149,9 +149,10 @@ def test_every_public_class_is_here():
         "CodedRows",
         "EarlyStopping",
         "PNormPush",
+        "SeparationWarning",
         "TableWarning",
         "UnknownLevelWarning",
-    }  # of workers; refers to the user's rows; test_sklearn; a text
+    }  # of workers; refers to the user's rows; test_sklearn; texts
     assert names - {name.split(" ")[0] for name in RESULTS} == elsewhere
     for name, value in RESULTS.items():
         assert name.split(" ")[0].strip(",") in [cls.__name__ for cls in type(value).__mro__]

@@ -17,7 +17,7 @@ from pnorm._default import Kind
 from pnorm._job.whole import Whole
 from pnorm._minimize import minimize
 from pnorm._score import scored, sigmoid
-from pnorm._trace import Trace
+from pnorm._trace import Trace, followed
 from pnorm._train import train
 from pnorm.rankers import Rankers, TableWarning
 
@@ -259,7 +259,7 @@ def _minimised(
     )  # to the end, as it is the model
     if progress is not None:
         progress("training", 1, 1)
-    return found
+    return followed(*found)
 
 
 @contextmanager

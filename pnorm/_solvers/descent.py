@@ -30,8 +30,10 @@ def descend(
 ) -> Trace:
     """Run Figure 1 and return its record; the coefficients change in place."""
     problem = state.problem
-    symbol = problem.objective.traits.symbol
-    record = RoundRecorder(state.lam.copy(), state.log_f, state.intercept, symbol, problem.names)
+    traits = problem.objective.traits
+    record = RoundRecorder(
+        state.lam.copy(), state.log_f, state.intercept, traits.symbol, problem.names, told=traits.told
+    )
     with attach_trace(record.trace):
         return record.trace(*_rounds(state, rounds, selection, tol, callback, record))
 

@@ -21,7 +21,7 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import NAMES
 from pnorm._storage.base import Index, Table
 from pnorm._threads import SERIAL, Pool, batches, slices
-from pnorm._trace import Trace
+from pnorm._trace import Trace, followed
 from pnorm.objectives._base import Objective
 from pnorm.rankers import Rankers, Signs
 
@@ -200,7 +200,7 @@ class Penalties:
         of_l = self.l1[row], self.l2[row]
         path = follow(problem, [problem.objective], of_p, *of_l, fold.signs, self.tol, units=units, few=few)
         steps = zip(jobs.steps(self.size), path, strict=False)
-        return {k: _Minimiser(lam, trace.gap, trace.status) for _, (k, lam, trace) in steps}
+        return {k: _Minimiser(followed(lam, trace)[0], trace.gap, trace.status) for _, (k, lam, trace) in steps}
 
     def judged(self, fold: Fold, record: dict[int, _Minimiser]) -> NDArray[np.float64]:
         """Return the measures of the held-out rows for every penalty."""

@@ -13,6 +13,7 @@ from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.hulls import Separation
+from pnorm._solvers.infinity import least_step, level_of_support
 from pnorm._solvers.lbfgs import BOUNDED, LBFGS, lbfgs
 from pnorm._solvers.margin import widest
 from pnorm._solvers.newton import NEWTON, newton
@@ -79,6 +80,7 @@ def solve(
         else:
             outcome, record.penalty = minimise_few(problem, solver, start, penalty, record, few)
         lam, trace = _answer(problem, solver, outcome, record)
+        trace = dataclasses.replace(trace, _separation=outcome.kind)
         if few is not None:
             trace = dataclasses.replace(trace, message=f"{trace.message}; {few.said(lam)}")
     return lam, trace, outcome.separation
@@ -274,7 +276,15 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
         f"its infimum along trace.direction without end; on these rows ({trace.status}) {trace.message}"
     )
-    trace = dataclasses.replace(trace, status="separable", message=message, direction=separation.direction)
+    trace = dataclasses.replace(
+        trace,
+        status="separable",
+        message=message,
+        direction=separation.direction,
+        direction_step=least_step(problem, separation, lam),
+        _level=level_of_support(problem, separation),
+        _separation=separation.kind,
+    )
     return lam, trace if neg is None else _with_the_rest(problem, trace, neg)
 
 

@@ -33,6 +33,8 @@ class Penalty:
     """Zero or -inf."""
     high: Vector
     """Zero or inf."""
+    told: str = ""
+    """The weights that were given, in a few words."""
 
     @classmethod
     def of(
@@ -54,7 +56,8 @@ class Penalty:
                 np.minimum(np.multiply(x, unit), np.finfo(float).max) for x, unit in zip((l1, l2), units, strict=True)
             ]
         both = [np.broadcast_to(x, n) for x in weights]
-        return cls(both[0], both[1], low, high)
+        given = [f"{name} = {x:.4g}" for name, x in (("l1", l1), ("l2", l2)) if isinstance(x, float) and x]
+        return cls(both[0], both[1], low, high, ", ".join(given))
 
     def of_columns(self, which: NDArray[np.intp]) -> Penalty:
         """The penalty of some coefficients by themselves."""
@@ -72,7 +75,7 @@ class Penalty:
 
     def only(self, kept: NDArray[np.bool_]) -> Penalty:
         """The penalty if all other coefficients stay zero."""
-        return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0))
+        return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0), self.told)
 
     @property
     def signs(self) -> NDArray[np.int8]:

@@ -29,7 +29,8 @@ class Progress(History):
         callback: Callable[[Trace], bool | None] | None,
         bar: Iterator[int],
     ) -> None:
-        super().__init__(problem.objective.traits.symbol, problem.names)
+        told = ", ".join([part for part in (problem.objective.traits.told, penalty.told) if part])
+        super().__init__(problem.objective.traits.symbol, problem.names, told)
         self.objective, self.penalty, self.tol, self.limit = problem.objective, penalty, tol, limit
         self._callback, self._bar = callback, bar
         self._problem = problem
@@ -120,6 +121,15 @@ class Outcome:
     """The status as a sentence; empty if there is no minimiser."""
     separation: Separation | None = None
     """The result of the linear program, if the solver has called it."""
+    examined: str | None = None
+    """Its kind, if the solver has called it and does not return it."""
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the data, as in `Separation`; None if it was not examined."""
+        if self.status in ("separable", "quasi-separable"):
+            return self.status
+        return self.examined if self.separation is None else self.separation.kind
 
 
 def without_minimiser(problem: Problem, progress: Progress, edges: Vector, separation: Separation) -> Outcome:

@@ -86,7 +86,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
     p = problem.objective.traits.p
     working, precise = _WorkingSet(problem, penalty), False
     way, stuck, best, endless = _Way(), 0, math.inf, 0
-    point = problem.point(penalty.nearest(start))
+    point, examined = problem.point(penalty.nearest(start)), None
     while True:
         # A step of the objective whose penalty is multiplied, and the certificate that it gives.
         if _falls_for_ever(problem, penalty, point):
@@ -120,14 +120,15 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
 
         # The end, or the step. If none helps, rounding of the scores may be the cause.
         if progress.proved(bound.gap, bound.rounding):
-            return Outcome("converged", progress.within(bound.gap))
+            return Outcome("converged", progress.within(bound.gap), examined=examined)
         if progress.exhausted:
             said = f"{_proof(bound)}{_critical(problem, penalty, point, bound)}"
-            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {said}")
+            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {said}", examined=examined)
         endless = endless + 1 if bound.gap == math.inf and promised < 1e-6 else 0
         if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)) and (penalty.low < penalty.high).all():
             may_ask = False
             separation = find_separation(problem, signs=penalty.signs)
+            examined = separation.kind
             if separation.direction is not None:
                 return without_minimiser(problem, progress, means.edges, separation)
         found = _line_search(problem, progress, point, here, slope, step, precise)
@@ -136,13 +137,14 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         if found is None or (stuck >= 5 and progress.is_flat(bound.rounding)):
             if point.precise:
                 said = f"{_proof(bound)}{_critical(problem, penalty, point, bound)}"
-                return Outcome("stalled", f"rounding hides any further progress; {said}")
+                return Outcome("stalled", f"rounding hides any further progress; {said}", examined=examined)
             precise, stuck = True, 0
             point = problem.point(point.lam, precise=True)
             continue
         share, point = found
         if progress.step(means.edges, share, point):
-            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}")
+            said = f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}"
+            return Outcome("callback", said, examined=examined)
 
         if way.is_lost(share):
             starts = way.turn_back()

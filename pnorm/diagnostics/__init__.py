@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
 from pnorm._checks import Array, Vector
+from pnorm._score import SeparationWarning
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -45,6 +46,7 @@ __all__ = [
     "Convergence",
     "Limit",
     "Separability",
+    "SeparationWarning",
     "bregman_distance",
     "certificate",
     "convergence",

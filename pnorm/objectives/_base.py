@@ -103,6 +103,8 @@ class Traits:
     """Whether losses go to zero, at infinity or before, so that rows may lose all weight."""
     nonsmooth: Corner | None = None
     """The part that has no derivative somewhere; None if all have one everywhere."""
+    told: str = ""
+    """What the objective is, in a few words."""
 
 
 class Objective(Protocol):

@@ -85,6 +85,7 @@ def _traits(price: Price, loss: PairLoss) -> Traits:
         attains_zero=loss.flat_from < math.inf,
         tends_to_zero=loss.limit < 1e-9 * loss.at_zero,
         nonsmooth=nonsmooth,
+        told=f"{price!r:.40} of the {loss.name:.40} loss",
     )
 
 

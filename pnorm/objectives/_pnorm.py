@@ -48,7 +48,9 @@ class PNorm:
 
     @cached_property
     def traits(self) -> Traits:
-        return Traits("log F_p", "log F_p", True, self.p, factored=True, margin=1.0, tends_to_zero=True)
+        return Traits(
+            "log F_p", "log F_p", True, self.p, factored=True, margin=1.0, tends_to_zero=True, told=f"p = {self.p:g}"
+        )
 
     @property
     def log_c(self) -> tuple[Vector | None, Vector | None]:
