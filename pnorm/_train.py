@@ -167,6 +167,7 @@ def train(
     --------
     score : Apply the coefficients to rows.
     probability : Probabilities of rows, with the intercept of the trace.
+    ScoringFunction : Coefficients, weak rankers, p and intercept in one object, which `save` writes to a file.
     Trace : The record of the run.
 
     Notes
@@ -238,6 +239,7 @@ def train(
     reason     no weak ranker has an edge above tol = 1e-10
     rounds     26
     objective  log F_p from 5.78074 to 5.33024
+    with       p = 4
 
     The same, with the rows of either side:
 
