@@ -295,9 +295,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The record of the run.
     separation_ : str or None
         ``"separable"`` if the score puts every positive of training above every negative (of its group). Otherwise
-        `pnorm.Trace.separation` of `trace_`. On separable and quasi-separable rows, the penalty or the number of
-        rounds determines how far probabilities are from 0 and 1, and `predict_proba` warns. The order of the rows is
-        not affected.
+        `pnorm.Trace.separation` of `trace_`. On separable rows, the penalty or the number of rounds determines how far
+        probabilities are from 0 and 1, and `predict_proba` warns. The order of the rows is not affected.
     n_iter_ : int
         The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
     validation_score_ : ndarray
@@ -975,9 +974,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         SeparationWarning
-            If `separation_` is ``"separable"`` or ``"quasi-separable"``. The training rows then do not determine how
-            far the probabilities are from 0 and 1: the penalty or the number of rounds does. It is of
-            `pnorm.diagnostics`.
+            If `separation_` is ``"separable"``: the penalty or the number of rounds then determines how far the
+            probabilities are from 0 and 1. If it is ``"quasi-separable"``: the probabilities hold for some rows only.
+            The class is in `pnorm.diagnostics`.
 
         Notes
         -----
@@ -995,12 +994,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_separation(self) -> None:
         """Warn if the training rows do not determine the probabilities."""
-        if self.separation_ not in ("separable", "quasi-separable"):
+        if self.separation_ == "quasi-separable":
+            warn(
+                "the training rows are quasi-separable: the probabilities hold for rows of the support only. Set l2 "
+                "above 0, or recalibrate on rows that were not trained on",
+                SeparationWarning,
+            )
+        if self.separation_ != "separable":
             return
         penalties = [f"{name} = {value:.4g}" for name, value in (("l1", self.l1_), ("l2", self.l2_)) if value]
         by = f"the penalty ({', '.join(penalties)})" if penalties else f"the end of training (n_iter_ = {self.n_iter_})"
         warn(
-            f"the training rows are {self.separation_}: {by} determines how far the probabilities are from 0 and 1. "
+            f"the training rows are separable: {by} determines how far the probabilities are from 0 and 1. "
             "The order of the rows is not affected. Recalibrate on rows that were not trained on, or use the scores",
             SeparationWarning,
         )
