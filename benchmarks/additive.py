@@ -368,9 +368,7 @@ def summary(found):
     for name, runs in found.items():
         cells = []
         for _, mean, top, d in behind(runs, "default"):
-            far = abs(d.mean()) > corrected_error(d)
-            cell = f"{0.0 - d.mean():+.3f} \u00b1{corrected_error(d):.3f}"
-            cells.append(f"{mean:.3f}, {f'**{cell}**' if far else cell} ({top})")
+            cells.append(f"{mean:.3f}, {0.0 - d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({top})")
         lines.append([name, *cells])
     return lines
 

@@ -108,7 +108,7 @@ def peak_memory_here():
     size = (pos.nbytes + neg.nbytes) / 1e6
     print(
         f"I = K = 10**5, n = 20, p = 8, {trace.n_iter} rounds: {elapsed:.1f} s; input {size:.0f} MB; peak of the "
-        f"process {peak_mb():.0f} MB: {peak_mb() - held:.0f} for training, {held - before:.0f} for the input, "
+        f"process {peak_mb():.0f} MB: {peak_mb() - held:.0f} for training,\n    {held - before:.0f} for the input, "
         f"{before:.0f} for Python and its libraries"
     )
 

@@ -20,7 +20,12 @@ class Dark(SphinxTransform):
                 other["uri"] = dark
                 image["classes"].append("only-light")
                 other["classes"].append("only-dark")
-                image.parent.insert(image.parent.index(image) + 1, other)
+                above = image.parent
+                at = above.index(image)
+                if isinstance(above, nodes.figure):  # the theme hides a caption beside the picture that it hides
+                    above[at] = nodes.container("", image, other)
+                else:
+                    above.insert(at + 1, other)
 
 
 def setup(app):

@@ -160,13 +160,12 @@ def dot(ax, at, y, colour, marker="o", error=0.0, hollow=None):
     ax.plot(at, y, marker=marker, color=colour, mfc=hollow or colour, mec=colour, mew=1.3, ms=6, ls="none")
 
 
-def ahead(theme, difference, error):
-    """Choose the mark of a difference: beyond one standard error above or below zero, or within."""
-    if difference > error:
-        return dict(colour=theme.blue, marker="o")
-    if difference < -error:
-        return dict(colour=theme.red, marker="D")
-    return dict(colour=theme.grey, marker="s", hollow=theme.page)
+def difference(ax, theme, value, y, error):
+    """Draw a difference with two standard errors, in colour if these do not reach zero."""
+    look = dict(colour=theme.grey, marker="s", hollow=theme.page)
+    if abs(value) > 2 * error + 1e-9:  # of numbers with three digits
+        look = dict(colour=theme.blue, marker="o") if value > 0 else dict(colour=theme.red, marker="D")
+    dot(ax, value, y, error=2 * error, **look)
 
 
 def legend_of_differences(figure, theme, above, below, ncols=2):
@@ -174,7 +173,7 @@ def legend_of_differences(figure, theme, above, below, ncols=2):
         Line2D([], [], color=theme.blue, marker="o", lw=1.6, label=above),
         Line2D([], [], color=theme.red, marker="D", lw=1.6, label=below),
         Line2D(
-            [], [], color=theme.grey, marker="s", lw=1.6, mfc=theme.page, mew=1.3, label="within one standard error"
+            [], [], color=theme.grey, marker="s", lw=1.6, mfc=theme.page, mew=1.3, label="within two standard errors"
         ),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=ncols)
@@ -200,8 +199,8 @@ def additive(theme, column):
     figure, axes = figure_of(4, 2, (WIDTH, 9.6), sharey=True)
     for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         for y, name in enumerate(names):
-            _, difference, error = map(number, must(DIFFERENCE, of[name][0], f"additive, {data}, {name}").groups())
-            dot(ax, -difference, y, error=error, **ahead(theme, -difference, error))
+            _, more, error = map(number, must(DIFFERENCE, of[name][0], f"additive, {data}, {name}").groups())
+            difference(ax, theme, -more, y, error)
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.axhline(0.5, color=theme.grid, lw=0.8)
         ax.axhline(5.5, color=theme.grid, lw=0.8)
@@ -228,13 +227,13 @@ def additive_summary(theme):
     ((_, heading, rows),) = tables("additive_summary")
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
-    cell = NUMBER + r", (\*{0,2})" + VALUE_AND_ERROR + r"\*{0,2} \((.+)\)"  # bold: beyond one standard error
+    cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
     figure, axes = figure_of(2, 2, (WIDTH, 6.2), sharey=True)
     for ax, measure in zip(axes.flat, MEASURES, strict=True):
         for y, row in enumerate(rows):
-            _, bold, *numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[:4]
-            difference, error = map(number, numbers)
-            dot(ax, difference, y, error=error, **ahead(theme, difference, 0.0 if bold else np.inf))
+            numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
+            more, error = map(number, numbers)
+            difference(ax, theme, more, y, error)
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.set_title(measure)
         few_ticks(ax)
@@ -329,8 +328,8 @@ def stacking(theme):
         for i, ax in enumerate(panels):
             for y, name in enumerate(names):
                 text = of[name][i]
-                _, difference, error = map(number, must(DIFFERENCE, text, f"stacking, {data}, {name}").groups())
-                dot(ax, difference, y, error=error, **ahead(theme, difference, error))
+                _, more, error = map(number, must(DIFFERENCE, text, f"stacking, {data}, {name}").groups())
+                difference(ax, theme, more, y, error)
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.axhline(1.5, color=theme.grid, lw=0.8)
             ax.set_title(f"{data}: {('pAUC', 'AP')[i]}")
@@ -338,7 +337,7 @@ def stacking(theme):
             thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [f"stack: {name}" if y > 1 else name for y, name in enumerate(names)])
-    figure.supxlabel("difference from LightGBM alone, with standard error", fontsize=11)
+    figure.supxlabel("difference from LightGBM alone, with two standard errors", fontsize=11)
     legend_of_differences(figure, theme, "ahead of LightGBM", "behind LightGBM")
     return figure
 

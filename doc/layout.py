@@ -87,10 +87,10 @@ WALK = [
 BARS = ("pnorm", "pnorm._command")
 """Rooms over the whole width, without arrows: the one imports all public modules, the other that one."""
 
-WIDTH, HEIGHT, FLOOR = 1.56, 0.52, 0.95
+WIDTH, HEIGHT, FLOOR = 1.5, 0.5, 0.86
 
-CROWD = 5
-"""Rooms of a floor, at most, that stand side by side."""
+CROWD = 3
+"""Rooms of a floor, at most, that stand side by side: a telephone is narrow."""
 
 
 def arrows(of_rooms):
@@ -150,7 +150,7 @@ def ordered(levels, links, tries=60):
 
 def half(item):
     """Half the width that a room or a passing arrow needs."""
-    return 0.5 * WIDTH + 0.12 if isinstance(item, str) else 0.1
+    return 0.5 * WIDTH + 0.08 if isinstance(item, str) else 0.06
 
 
 def positions(order, links, width, walked):
@@ -183,15 +183,20 @@ def positions(order, links, width, walked):
 
 
 def heights(floor):
-    """The height of every room. A crowded floor has two: private modules, and public ones above them."""
+    """The height of every room. A crowded floor has several: private modules, public ones above them, and bars."""
     found, height = {}, 0
     for k in range(1, max(floor.values()) + 1):
-        names = [name for name in sorted(floor) if floor[name] == k]
-        lower = [name for name in names if len(names) <= CROWD or name.startswith("pnorm._")]
-        for row in (lower, [name for name in names if name not in lower]):
-            height += bool(row)
+        names = sorted((name for name in floor if floor[name] == k and name not in BARS), key=is_public)
+        n_rows = -(-len(names) // CROWD)
+        rows = [row.tolist() for row in np.array_split(names, n_rows)] if names else []
+        for row in [*rows, *([name] for name in BARS if floor[name] == k)]:
+            height += 1
             found |= dict.fromkeys(row, height)
     return found
+
+
+def is_public(name):
+    return not name.startswith("pnorm._"), name
 
 
 def draw(file):

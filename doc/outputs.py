@@ -40,7 +40,7 @@ RIVALS, FEW = "benchmarks/rivals.py", r"few rows:[\s\S]*?(?=\n\n|\Z)"
 PRINTS = {
     "choosing.txt": Print("benchmarks/choosing.py"),
     "choosing_penalties.txt": Print("benchmarks/choosing.py penalties"),
-    "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),
+    "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst
     "folder.inc": Print("benchmarks/folder.py"),
     "large.inc": Print("benchmarks/large.py 5000000 20 20"),
     "lists.txt": Print("benchmarks/lists.py"),

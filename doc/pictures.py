@@ -474,8 +474,7 @@ def uneven():
                 if ax is not axes[0, 0]:
                     ax.sharey(row[-1])
             row[0].set_ylabel(f"{what}, %")
-        for ax in axes[-1]:
-            ax.set_xlabel("rows of the smaller class", size=10)
+        axes[-1, 1].set_xlabel("rows of the smaller class", size=10)
         below(figure, axes[0, 0], 4)
         return figure
 
@@ -564,7 +563,7 @@ def draw_constructed(scores, made):
             false, true = pnorm.metrics.roc_counts(*(side @ lam for side in judged))
             label = f"p = {p}" if style == "-" else None
             made.plot(false / false[-1], true / true[-1], color=colour, ls=style, label=label)
-    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves, and of clouds")
+    made.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC curves; dotted, clouds")
     made.legend(loc="upper center", bbox_to_anchor=(0.45, 0.9))
 
 

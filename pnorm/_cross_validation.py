@@ -433,12 +433,11 @@ def cross_validate(
     r"""Choose p, and the number of rounds or a penalty, by cross-validation.
 
     The rows are divided into folds. For each fold and each p, `train` runs on the rows of the other folds, and the rows
-    of the fold are measured after every round:
+    of the fold are measured after every round::
 
-    .. math:: \text{scores}_{p, k, t} = \text{metric}\bigl(f_{p, k, t}(x_i), f_{p, k, t}(\tilde x_j) \,:\,
-              x_i, \tilde x_j \text{ in fold } k\bigr),
+        scores[p, k, t] = metric(f(x_i), f(x̃_j)) over all rows x_i, x̃_j in fold k
 
-    where :math:`f_{p, k, t}` is the score after t rounds on the rows outside fold k. One run to `t_max` gives the
+    where f is the score for p after t rounds on the rows outside fold k. One run to `t_max` gives the
     measures of all t.
 
     If `l2` or `l1` is given, penalties are compared instead of rounds. For each fold and each p, `minimize` runs on the
@@ -571,6 +570,10 @@ def cross_validate(
     each minimiser, and the table summarises them. The same penalty suits different numbers of rows, because log F_p
     grows with them only by a constant: the best penalty on four fifths of the rows is approximately right for all of
     them. A larger p needs a larger penalty, approximately in proportion or more, as in ``l2=lambda p: p * grid``.
+
+    Without a penalty, ``l2=0``, the training rows of a fold may be quasi-separable. Its held-out rows are then scored
+    by ``trace.lam_along()`` and not by `lam`, which ranks the support alone; `status` is ``"separable"``. If such a
+    point is chosen, score new rows in the same way. A penalty is usually better (page "Optimality certificates").
 
     Choose a measure that covers the part of the list that will be used. `positives_at_top` depends on one row of each
     fold and is the noisiest measure. The partial AUC down to some negatives depends on more rows, and chooses as well

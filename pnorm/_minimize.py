@@ -136,8 +136,8 @@ def minimize(
     lam : ndarray, shape (n,)
         The minimiser. If there are several, Newton's method returns the one of least norm. On quasi-separable data,
         `lam` is the minimiser on the rows of the support (see Notes), and `lam` plus a large multiple of
-        `trace.direction` approaches the infimum over all rows. On separable data, `lam` has the widest margin (see
-        Notes) and puts every positive at least 1 above every negative.
+        `trace.direction` approaches the infimum over all rows: `trace.lam_along`. On separable data, `lam` has the
+        widest margin (see Notes) and puts every positive at least 1 above every negative.
     trace : Trace
         `gap` is the certificate at the end, and `gaps` has those of all steps. `status` is the reason why the run
         ended: ``"converged"`` (within `tol`, or as close as rounding allows to prove), ``"separable"``,
@@ -182,7 +182,7 @@ def minimize(
     copied as a matrix of 512 MB at most and has up to 2000 weak rankers; beyond that, conjugate gradients are used. The
     gap at l2 > 0 is::
 
-        p KL(u' | u) + KL(w' | w) + Ω(λ) + Ω*(g') - <λ, g'>,    g' = p (Hᵀu' - H̃ᵀw')
+        p KL(u' | u) + KL(w' | w) + Ω(λ) + Ω*(ζ') - <λ, ζ'>,    ζ' = p (Hᵀu' - H̃ᵀw')
 
     for the penalty with its signs Omega, and weights u', w' after the step. With l1 alone, the certificate needs
     weights whose slopes are within l1. If none are found, as in the first steps, the gap is inf. If l1 stands alone and
@@ -207,8 +207,8 @@ def minimize(
     the data are quasi-separable), some rows lose all weight along `trace.direction`. The other rows, the support, have
     a minimiser: `lam`, `trace.log_objective` and `trace.gap` refer to the support, and ``log F_p(λ + s direction)`` of
     all rows falls toward the same value as s grows. `lam` alone takes no account of the direction: score with
-    ``lam + s * trace.direction``, where s is large, or use a little `l2`. A linear program decides between the cases
-    once the Newton steps show no sign of convergence.
+    ``trace.lam_along()``, or use an `l2`. `trace.separation` names the kind of the data. A linear program decides
+    between the cases once the Newton steps show no sign of convergence.
 
     On separable data, `lam` is the shortest of all coefficients that put every positive at least 1 above every
     negative, with each coefficient counted in units of one over the range of its column::

@@ -154,10 +154,9 @@ def minimize_path(
 ) -> MinimizerPath:
     r"""Minimise the objective for many penalties, or for many p.
 
-    The points of the path are those of `minimize`,
+    The points of the path are those of `minimize`::
 
-    .. math:: \lambda(p, l1, l2) = \arg\min_\lambda \;
-              \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2,
+        λ(p, l1, l2) = argmin_λ  log F_p(λ) + l1 |λ|_1 + l2 |λ|^2 / 2
 
     to the same tolerance, each with its own certificate. Every point starts from the minimiser before it, so that a few
     Newton steps are enough. The outputs of the weak rankers are computed once.

@@ -13,28 +13,11 @@ from pnorm._categories import Seen, tell, warn
 from pnorm._checks import Vector
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
+from pnorm._trace import SeparationWarning
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
-
-
-class SeparationWarning(UserWarning):
-    """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
-
-    `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import pnorm
-    >>> lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     P = pnorm.probability([[1.5]], None, lam, 4, trace.intercept)
-    >>> caught[0].category.__name__, trace.separation
-    ('SeparationWarning', 'separable')
-    """
 
 
 def score(

@@ -26,6 +26,26 @@ _WIDTH = 80
 """Width of the printed summary."""
 
 
+class SeparationWarning(UserWarning):
+    """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
+
+    `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
+    ``predict_proba`` of an estimator also warns on separable rows with a penalty, which then determines how far
+    probabilities are from 0 and 1.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     P = pnorm.probability([[1.5]], None, lam, 4, trace.intercept)
+    >>> caught[0].category.__name__, trace.separation
+    ('SeparationWarning', 'separable')
+    """
+
+
 class Intercept(float):
     """An intercept with the kind of the data that it was computed on, None if that is not known."""
 
@@ -129,6 +149,8 @@ class Trace:
     ('converged', True, (4,))
     >>> bool(trace.objective[-1] > trace.log_objective[-1]), trace.path.shape
     (True, (4, 9))
+    >>> pnorm.minimize([[1.0], [2.0]], [[0.0]], p=4)[1].separation
+    'separable'
     """
 
     ranker: NDArray[np.intp]
@@ -163,14 +185,14 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        r"""The minimised objective, shape (T + 1,): log F_p with its penalties,
+        r"""The minimised objective, shape (T + 1,): log F_p with its penalties::
 
-        .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2 ,
+            log F_p(λ) + l1 |λ|_1 + l2 |λ|^2 / 2
 
-        or with ``penalty="shapes"``, for weak rankers of range :math:`r_j` in columns of :math:`m_j` cuts (one for
-        weak rankers that are no cuts),
+        or with ``penalty="shapes"``, for weak rankers of range r_j in columns of m_j cuts (one for weak rankers that
+        are no cuts)::
 
-        .. math:: \log F_p(\lambda) + \sum_j l1\, r_j |\lambda_j| + \tfrac{l2}{2}\, m_j (r_j \lambda_j)^2 .
+            log F_p(λ) + Σ_j [l1 r_j |λ_j| + l2 m_j (r_j λ_j)^2 / 2]
 
         For another price or loss, it is R ** (1 / p) for the price ``Power(p)``, log R for the exponential price, and R
         for others, with the penalty.
@@ -333,7 +355,7 @@ class Trace:
         ('separable', 'quasi-separable', array([0., 1.]))
         >>> pnorm.metrics.auc(pnorm.score(pos, None, lam), pnorm.score(neg, None, lam))
         0.6666666666666666
-        >>> far = trace.lam_along()
+        >>> far, s = trace.lam_along(), trace.direction_step
         >>> pnorm.metrics.auc(pnorm.score(pos, None, far), pnorm.score(neg, None, far))
         0.8333333333333334
         """

@@ -182,14 +182,14 @@ def train(
     all scores are equal. At a large p, few long lists dominate. With ``group_weight="equal"`` the weights of either
     side are divided by their sum in the group::
 
-        F_p = Σ_g (1/I_g Σ_{i in g} exp(-f_i))^p 1/K_g Σ_{k in g} exp(p f̃_k)
+        F_p = Σ_q (1/I_q Σ_{i in q} exp(-f_i))^p 1/K_q Σ_{k in q} exp(p f̃_k)
 
     for weights of one, so that every group begins with a value of one. With grades, a group is the whole query. The
     page "Queries of uneven sizes" shows when this helps.
 
-    With grades y, a negative pays for the positives of its group g that have a higher grade::
+    With grades y, a negative pays for the positives of its group q that have a higher grade::
 
-        F_p(λ) = Σ_k c̃_k (Σ_{i in g(k), y_i > ỹ_k} c_i exp(-(f(x_i) - f(x̃_k))))^p
+        F_p(λ) = Σ_k c̃_k (Σ_{i in q(k), y_i > ỹ_k} c_i exp(-(f(x_i) - f(x̃_k))))^p
 
     The negatives of one group and grade form a group of their own, to which all positives of higher grades belong. A
     positive is therefore a row of several groups. Its outputs are stored once, and it costs a few numbers for each

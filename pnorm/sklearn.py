@@ -45,10 +45,10 @@ from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
-from pnorm._score import SeparationWarning, scored, sigmoid
+from pnorm._score import scored, sigmoid
 from pnorm._split import is_plain, plainly_positive, word
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import Trace, followed
+from pnorm._trace import SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -1072,6 +1072,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         --------
         scorer : Scorers for measures of the top.
         pnorm.metrics : The measures, from the scores of `decision_function`.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> from pnorm.sklearn import PNormPush
+        >>> data = pnorm.datasets.tic_tac_toe()
+        >>> model = PNormPush(p=4, t_max=100).fit(data.X, data.y)
+        >>> f = model.decision_function(data.X)
+        >>> accuracy, top = model.score(data.X, data.y), pnorm.metrics.positives_at_top(*pnorm.split(f, data.y))
+        >>> round(accuracy, 3), top
+        (0.793, 424)
         """
         return float(super().score(X, y, sample_weight))
 

@@ -274,6 +274,7 @@ TASKS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forever", [True, False], ids=["from then on", "once"])
 @pytest.mark.parametrize("task", TASKS)
 def test_memory_that_ends_at_any_moment(monkeypatch, tried, task, forever):

@@ -174,6 +174,7 @@ def renamed(parent, key):
         parent["x"] = parent.pop(key)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_anything_in_the_place_of_anything_in_a_model(tmp_path, tried, kind):
@@ -767,6 +768,7 @@ def test_what_pandas_says_in_a_file_of_arrow_damaged(capsys, tmp_path, tried, ki
     assert tried[kind, "read"] >= 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["-p", "-t", "--top", "--seed", "--label", "--positive", "--ignore", "--rankers", "--out", "--save", "--model",
                                     "--splits", "--rounds", "--data", "--setting", "--no-such", ""])  # fmt: skip
 def test_options_of_all_kinds(capsys, tmp_path, monkeypatch, tried, option):

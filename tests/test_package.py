@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 import typing
 from pathlib import Path
 
@@ -208,6 +209,21 @@ def test_every_chart_is_drawn_for_light_and_dark_pages_and_stands_on_a_page():
     }
     assert drawn == shown
     assert all((ROOT / "doc" / "_static" / f"{name}{of}.svg").is_file() for name in drawn for of in ("", "-dark"))
+
+
+def test_a_caption_is_not_beside_the_picture_that_the_theme_hides(monkeypatch):
+    pytest.importorskip("sphinx")
+    from docutils.core import publish_doctree
+
+    monkeypatch.syspath_prepend(str(ROOT / "doc"))
+    tree = publish_doctree(".. figure:: /_static/layout.svg\n\n   The caption.\n")
+    tree.settings.env = types.SimpleNamespace(srcdir=str(ROOT / "doc"))
+    importlib.import_module("_dark").Dark(tree).apply()
+    (figure,) = tree.children
+    both, caption = figure.children
+    assert not both["classes"]
+    assert [image["classes"] for image in both.children] == [["only-light"], ["only-dark"]]
+    assert caption.astext() == "The caption."
 
 
 def layout(of_rooms):
@@ -422,6 +438,7 @@ except ImportError:
     import _xxsubinterpreters as interpreters
 attempt = '''
 import sys
+import types
 sys.path[:0] = [""]
 try:
     import pnorm

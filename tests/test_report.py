@@ -742,3 +742,15 @@ def test_new_levels_are_a_warning_in_many_rows_and_later_days_never(fitted, tmp_
     assert ("never seen before" in notes) == (not grave)
     assert "since (trend) runs from" not in warned
     assert "since (trend) runs from" in notes.lower()
+
+
+def test_levels_that_add_the_same_share_a_line():
+    towns = np.repeat([f"town {k:02d}" for k in range(20)], np.arange(400, 0, -20))
+    H = rankers.from_table({"town": towns[::2]}, {"town": towns[1::2]})
+    lam = np.array([0.3 if name.endswith("00") else 0.2 if name.endswith("03") else 0.0 for name in H.names])
+    (shape,) = pnorm.shapes(lam, H, {"town": towns})
+    page = pictures.draw_shape(shape, pictures.room_of([shape]))
+    lines = re.findall(r'<th scope="row"[^>]*>(.*?)</th>.*?<td[^>]*>([^<]*)</td><td[^>]*>([^<]*)</td></tr>', page)
+    assert [line[0] for line in lines] == ["town 00", "town 03", "18 levels: town 01, town 02, town 04 and 15 more"]
+    assert sum(float(line[2].rstrip("\u00a0 %")) for line in lines) == pytest.approx(100.0, abs=0.2)
+    assert "not shown" not in page

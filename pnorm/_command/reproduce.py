@@ -368,22 +368,26 @@ def draw(of: Result) -> Any:
     """Return a figure: the curves of one split, the leftmost part and all, and the measures over all splits by p."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.4, 6.0), layout="constrained")
-    axes = figure.subplots(2, 3)
-    for part, (word, row) in enumerate(zip(("training", "testing"), axes, strict=True)):
-        plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=row[:2])
-        row[0].set_title(f"{word}: leftmost part")
-        if row[0].get_legend() is not None:
-            (of_crossing,) = row[0].get_legend().get_texts()
-            of_crossing.set_text(of_crossing.get_text().replace(" of ", " of\n"))  # the panel is narrow
-        row[1].set_title(f"{word}: one split")
+    figure = Figure(figsize=(5.8, 8.2), layout="constrained")
+    axes = figure.subplots(3, 2)
+    for part, (word, column) in enumerate(zip(("training", "testing"), axes[:2].T, strict=True)):
+        plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=column)
+        column[0].set_title(f"{word}: leftmost part")
+        column[1].set_title(f"{word}: one split")
     measures = ("positives above\nthe first negative", of.top), ("AUC", of.auc)
-    for ax, (what, values) in zip(axes[:, 2], measures, strict=True):
+    for ax, (what, values) in zip(axes[2], measures, strict=True):
         for part, word in enumerate(("training", "testing")):
             spread = {float(p): values[:, part, i] for i, p in enumerate(POWERS)}
             plotting.push_path(spread, label=word, ax=ax)
         ax.set(title=f"{len(of.seeds)} splits", ylabel=what)
+    keys: dict[str, Any] = {}  # of all panels, which are too narrow for a legend of their own
+    for ax in (*axes[1], axes[2, 0], *axes[0]):
+        circles = ax.lines[len(POWERS) :] if ax in axes[0] else ax.lines
+        keys |= {" ".join(str(line.get_label()).split()): line for line in circles}
+    figure.legend(list(keys.values()), list(keys), loc="outside lower center", ncols=3, frameon=False)
     for ax in axes.flat:
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
         ax.spines[["top", "right"]].set_visible(False)
     rule = "" if of.selection == "absolute" else f", {of.selection} selection"
     figure.suptitle(f"{SETTINGS[of.setting].title} ({SETTINGS[of.setting].source}){rule}")

@@ -424,9 +424,9 @@ def drift(
 
     Notes
     -----
-    The population stability index of shares :math:`a_b` and :math:`c_b` of old rows and new ones in B bins is
+    The population stability index of shares a_b and c_b of old rows and new ones in B bins is::
 
-    .. math:: \mathrm{PSI} = \sum_b (a_b - c_b) \log \frac{a_b}{c_b}.
+        PSI = Σ_b (a_b - c_b) log(a_b / c_b)
 
     Half a row of the smaller table is added to each bin of both, so that no bin is empty. An index of 0.1 or more is
     customarily called a shift, and 0.25 or more a large shift. For two tables of n and m rows from the same

@@ -230,12 +230,11 @@ def explain(
 ) -> Explanation:
     r"""Split the scores of rows into contributions of the columns.
 
-    .. math::
+    The score is an average plus one contribution for each column::
 
-       f(x) = b + \sum_c \bigl(f_c(x) - b_c\bigr), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j,
-       \qquad b = \sum_c b_c,
+        f(x) = b + Σ_c (f_c(x) - b_c),    f_c = Σ_{j reads c} λ_j h_j,    b = Σ_c b_c
 
-    with the mean :math:`b_c` of :math:`f_c` over the rows of a reference. A score is a sum over columns, so the
+    with the mean b_c of f_c over the rows of a reference. A score is a sum over columns, so the
     contributions describe it completely. They do not depend on an order of the columns or on sampling. They equal the
     Shapley values of the columns.
 

@@ -569,9 +569,11 @@ def scorecard(
 ) -> Scorecard:
     r"""Round a scoring function to whole points per column.
 
-    .. math:: \sum_c q_c(x_c) \approx s f(x) + \text{const}, \qquad f(x) = \sum_c f_c(x_c),
+    The points of a row approximate a multiple of its score::
 
-    with whole numbers :math:`q_c \ge 0` for each piece of the values of a column, and points s per unit of the score.
+        Σ_c q_c(x_c) ≈ s f(x) + const,    f(x) = Σ_c f_c(x_c)
+
+    with whole numbers q_c ≥ 0 for each piece of the values of a column, and points s per unit of the score.
 
     Parameters
     ----------
@@ -614,7 +616,7 @@ def scorecard(
     point each, at short numbers. Outside its training range, or the range of the rows, it stays at its last step.
     Neighbouring pieces with equal points are merged.
 
-    The bound is the sum, over the columns, of the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
+    The bound is the sum, over the columns, of the largest difference of the residues q_c(x) / s - f_c(x) of two
     values. No difference of two scores changes by more, and log F_p changes by p times the bound at most.
 
     Two columns with the same name would be one column in SQL and in a dictionary. Rename one of them.

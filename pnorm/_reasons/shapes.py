@@ -365,7 +365,9 @@ def values_text(
 def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
     r"""Compute the part of each column in the score, as a function of its value.
 
-    .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j.
+    The score is a sum over columns::
+
+        f(x) = Σ_c f_c(x_c),    f_c = Σ_{j reads c} λ_j h_j
 
     Parameters
     ----------

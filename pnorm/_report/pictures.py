@@ -15,8 +15,9 @@ from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number
 from pnorm._report.markup import percent, text
 
-_LEVELS, _BINS, _OUTSIDE = 12, 30, 0.01
-"""Levels that are listed, columns of shares, and the share of rows beyond either end of a picture."""
+_LEVELS, _ALIKE, _BINS, _OUTSIDE = 12, 5, 30, 0.01
+"""Lines of levels, levels of one value from which on they share a line, columns of shares, and the share of rows beyond
+either end of a picture."""
 
 
 @dataclass(frozen=True)
@@ -156,21 +157,41 @@ def _levels(drawn: Drawn, room: tuple[float, float], write: Any) -> str:
     shape, largest = drawn.shape, max(map(abs, room))
     values = shape.scores - drawn.mean
     shares = shape.shares if shape.shares.size else np.ones(values.size)
-    first = np.argsort(-shares, kind="stable")[:_LEVELS]
-    first = first[np.argsort(-values[first], kind="stable")]
+    lines = _alike(values, shares, write)
     rows = [
         [
-            text(shape.levels[k], 30),
-            f'<div class="bar">{bar(float(values[k]), largest)}</div>',
-            write(float(values[k])),
-            *([percent(float(shares[k]))] if shape.shares.size else []),
+            text(shape.levels[of[0]], 30) if len(of) == 1 else _together([shape.levels[k] for k in of]),
+            f'<div class="bar">{bar(float(values[of[0]]), largest)}</div>',
+            write(float(values[of[0]])),
+            *([percent(float(shares[of].sum()))] if shape.shares.size else []),
         ]
-        for k in first.tolist()
+        for of in lines
     ]
-    left = values.size - first.size
+    shown = sum(map(len, lines))
+    left = values.size - shown
     head = ["Level", "", "Adds", *(["Rows"] if shape.shares.size else [])]
     made = markup.table(f"{text(shape.name)}: levels", head, rows, left=(0, 1), kind="bars", titled=True)
-    return made + (markup.paragraph(f"The {first.size} most frequent of {values.size}.", kind="soft") if left else "")
+    rarer = f"{left} of {values.size} levels are rarer and not shown."
+    return made + (markup.paragraph(rarer, kind="soft") if left else "")
+
+
+def _alike(values: Vector, shares: Vector, write: Any) -> list[list[int]]:
+    """Return the levels of each line of a table: one, or many that add the same; the largest value first."""
+    order = np.argsort(-shares, kind="stable").tolist()
+    groups: dict[str, list[int]] = {}
+    for k in order:
+        groups.setdefault(write(float(values[k])), []).append(k)
+    lines = []
+    for of in groups.values():
+        lines += [of] if len(of) >= _ALIKE else [[k] for k in of]
+    lines.sort(key=lambda of: -float(shares[of].sum()))
+    return sorted(lines[:_LEVELS], key=lambda of: -float(values[of[0]]))
+
+
+def _together(names: Sequence[str]) -> str:
+    """Return the number of levels of a line, and the first of them."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{len(names)} levels: " + ", ".join(text(name, 20) for name in names[:3]) + more
 
 
 def _as_text(shape: Shape) -> Callable[[float], str]:

@@ -117,9 +117,10 @@ def minimize(
     lam : ndarray, shape (n,)
         The minimiser, of least norm if there are several. On separable data, the coefficients of the widest margin.
     trace : Trace
-        As from `pnorm.minimize`, including `gap`, `gaps` and `direction`. A linear program with some hundreds of
-        rows, which the partitions send, decides whether a minimiser exists, for up to 2000 weak rankers. Without `l2`
-        and with more weak rankers there is no certificate: the status is ``"stationary"`` and `gap` is infinite.
+        As from `pnorm.minimize`, including `gap`, `gaps`, `direction` and `separation`. A linear program with some
+        hundreds of rows, which the partitions send, decides whether a minimiser exists, for up to 2000 weak rankers.
+        Without `l2` and with more weak rankers there is no certificate: the status is ``"stationary"`` and `gap` is
+        infinite.
 
     Raises
     ------

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
 from pnorm._checks import Array, Vector
-from pnorm._score import SeparationWarning
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -34,7 +33,7 @@ from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.proximal import certified
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
-from pnorm._trace import Trace
+from pnorm._trace import SeparationWarning, Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm
@@ -1124,8 +1123,7 @@ _KINDS = {
     "quasi-separable": (
         "the convex hulls of the two sides touch, so ",
         "some coefficients (lam) go to infinity",
-        "pass l2 > 0 for a finite minimiser, or stop early, or score with lam + s * trace.direction from "
-        "pnorm.minimize, where s is large",
+        "pass l2 > 0 for a finite minimiser, or stop early, or score with trace.lam_along() of pnorm.minimize",
     ),
     "separable": (
         "",

@@ -10,7 +10,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm.metrics._shares import calibration as _calibration
 from pnorm.plotting._keys import keyed, label_of
-from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._ticks import percent
 
 _CONFIDENCE = 0.95
@@ -68,7 +68,8 @@ def calibration(lists: Any, *, ax: Any = None) -> Any:
                 raise ValueError(f"P_{side}{of} must be from 0 to 1; pass what pnorm.probability returns")
         probabilities.append(np.concatenate(sides))
         found.append(_calibration(sides[0], sides[1], _CONFIDENCE))
-    ax = new_axes(1, (5.0, 5.0)) if ax is None else ax
+    beside = room_beside(map(label_of, several)) if ax is None else 0.0
+    ax = new_axes(1, (5.0 + beside, 5.0)) if ax is None else ax
     look = Look(ax)
     high = max(max(share.high for share in parts.share) for parts in found)
     high = min(1.0, 1.04 * max(high, *(float(parts.predicted.max()) for parts in found)))
@@ -91,7 +92,7 @@ def calibration(lists: Any, *, ax: Any = None) -> Any:
     percent(ax.yaxis)
     ax.set_yticks([tick for tick in ax.get_yticks() if -1e-9 <= tick <= high + 1e-9])
     ax.set_ylim(-room, high)
-    legend(ax, loc="upper left")
+    legend(ax, **(BESIDE if beside else {"loc": "upper left"}))
     return ax
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import text
 from pnorm._minimize_path import MinimizerPath
-from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._models import of_model
 from pnorm.plotting._ticks import penalties_axis, powers_axis
 from pnorm.rankers import as_rankers
@@ -50,14 +50,15 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
     if not isinstance(path, MinimizerPath):
         raise TypeError(f"path must be what pnorm.minimize_path returned; got {type(path).__name__}")
     top = _checks.count(top, "top", 1)
-    ax = new_axes(1, (5.5, 4.0)) if ax is None else ax
     values = getattr(path, path.along)
     order = np.argsort(values)
     largest = np.argsort(-np.abs(path.lam).max(axis=0), kind="stable")
+    names = [text.shown(path.names[j], 40) for j in largest[:top]]
+    ax = new_axes(1, (max(5.5, 4.2 + room_beside(names)), 4.0)) if ax is None else ax
     look = Look(ax)
     for rank, j in reversed(list(enumerate(largest.tolist()))):  # those with a name on top
         named, size = rank < top, len(look.cycle)
-        colour, label = (look.cycle[rank % size], path.names[j]) if named else (look.faint, None)
+        colour, label = (look.cycle[rank % size], names[rank]) if named else (look.faint, None)
         how = {"ls": ("-", "--", ":")[rank // size % 3]} if named else {"lw": 0.8}
         ax.plot(values[order], path.lam[order, j], color=colour, label=label, **how)
     ax.axhline(0.0, color=look.ink, lw=0.8)
@@ -67,7 +68,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
         penalties_axis(ax, values, path.along)
     ax.set_ylabel("coefficient")
     handles, labels = ax.get_legend_handles_labels()
-    legend(ax, handles=handles[::-1], labels=labels[::-1], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    legend(ax, handles=handles[::-1], labels=labels[::-1], **BESIDE)
     return ax
 
 

@@ -14,7 +14,7 @@ from pnorm._checks import Vector
 from pnorm.metrics._merged import MergedList, ranked
 from pnorm.metrics._ranked_list import estimates_by_place
 from pnorm.plotting._keys import keyed, label_of, sides_of
-from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._ticks import percent, thousands
 
 _DEPTHS = 80
@@ -91,7 +91,8 @@ def precision_by_depth(
         rows = ranked(*sides_of(found, key))
         n = rows.n_pos + rows.n_neg
         curves.append((_depths(n if most is None else min(n, most)), rows, rows.n_pos / n))
-    ax = new_axes(1, (6.0, 4.0)) if ax is None else ax
+    beside = room_beside(map(label_of, several)) if ax is None else 0.0
+    ax = new_axes(1, (6.0 + beside, 4.0)) if ax is None else ax
     look, lowest = Look(ax), []
     for (depths, rows, _), key, line in zip(curves, several, look.lines_of_series(several), strict=True):
         found = _precisions(rows, depths, confidence, n_resamples, seed)
@@ -114,7 +115,7 @@ def precision_by_depth(
     at, how = (0.01, shares[0] if below else shares[-1]), {"xycoords": ax.get_yaxis_transform()} | look.small
     ax.annotate(words, at, (0, -3 if below else 3), ha="left", va="top" if below else "bottom", **how)
     if len(curves) > 1:
-        legend(ax)
+        legend(ax, **(BESIDE if beside else {}))
     return ax
 
 

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, metrics
+from pnorm._checks import text
+
+_LONGEST = 60
+"""Letters of a label."""
 
 
 def keyed(given: Any, name: str) -> dict[Any, Any]:
@@ -21,9 +25,10 @@ def keyed(given: Any, name: str) -> dict[Any, Any]:
 
 def label_of(key: Any) -> str | None:
     """Return a label: "p = ..." for a number, the text for anything else."""
-    if key is None or isinstance(key, str):
-        return key
-    return f"p = {key:.12g}" if isinstance(key, int | float | np.number) else str(key)
+    if key is None:
+        return None
+    label = f"p = {key:.12g}" if isinstance(key, int | float | np.number) else str(key)
+    return label if len(label) <= _LONGEST else text.shown(label, _LONGEST)
 
 
 def sides_of(found: Any, key: Any) -> tuple[Any, Any]:

@@ -75,6 +75,17 @@ class Look:
         return [self.kinds[0] if value > 0.0 else self.kinds[1] for value in values]
 
 
+BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+"""Place of a legend at the right of the axes, with its first name on top."""
+
+
+def room_beside(names: Iterable[str | None]) -> float:
+    """Return the inches that a legend of these names needs beside the axes, or 0 if it fits within them."""
+    sizes = [len(name) for name in names if name]
+    fits = len(sizes) <= 6 and max(sizes, default=0) <= 20
+    return 0.0 if fits else 0.7 + 0.085 * max(sizes)
+
+
 def _luminance(rgb: Any) -> float:
     """Return how light a colour looks, from 0 to 1."""
     return float(np.dot((0.299, 0.587, 0.114), rgb[:3]))

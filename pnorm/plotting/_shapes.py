@@ -21,7 +21,9 @@ _LEVELS = 24
 def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: Any = None) -> Any:
     r"""Draw what each column adds to the score, as a function of its value.
 
-    .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j,
+    The score is a sum over columns::
+
+        f(x) = Σ_c f_c(x_c),    f_c = Σ_{j reads c} λ_j h_j
 
     These curves describe the score completely: it is their sum.
 
