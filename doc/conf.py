@@ -60,7 +60,7 @@ numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
 numpydoc_validation_exclude = {  # private, or classes that users do not construct
     r"\._",
-    r"\.(WeakRanker|Dataset|GradedLists|MeanOverLists|Trace|Rankers|Certificate|Separability|Limit|Convergence|Chain|Estimate|Roc|Crossing|Summary|Bound|MarginCurve|Approximation|Model|Descent|Schedule|Epochs|CodedRows|CrossValidation|MinimizerPath|EarlyStopping|TimeLimit|ScoringFunction|Explanation|Shapes|Shape|Importance|Scorecard|PointsOf|Rounding|Cutoff|ColumnProfile|Profile|ColumnDrift|Drift)$",
+    r"\.(WeakRanker|Dataset|GradedLists|MeanOverLists|Trace|Rankers|Certificate|Separability|Limit|Convergence|Chain|Estimate|Roc|Crossing|Summary|Bound|MarginCurve|Approximation|Model|Descent|Schedule|Epochs|CodedRows|CrossValidation|MinimizerPath|EarlyStopping|TimeLimit|Explanation|Shapes|Shape|Importance|Scorecard|PointsOf|Rounding|Cutoff|ColumnProfile|Profile|ColumnDrift|Drift)$",
     r"\.CodedRows\.",
     r"\.(Estimate|MeanOverLists|GradedLists|Roc|Crossing|Bound|MarginCurve|Schedule)\.",
     r"\.Dataset\.",

@@ -17,7 +17,7 @@ from pnorm import _checks
 from pnorm._categories import warn
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
-from pnorm.metrics._ranked_list import Estimate
+from pnorm.metrics._ranked_list import Estimate, warn_of_labels
 from pnorm.metrics._shares import high as _high
 from pnorm.metrics._shares import low as _low
 
@@ -57,15 +57,15 @@ class Cutoff:
     asked: str
     """The quantity that was asked for: ``"precision"``, ``"budget"`` or ``"recall"``."""
     target: float
-    """The smallest precision or recall, or the largest number of rows of a list to take."""
+    """The smallest precision or recall, or the number of rows of a list to take."""
     kept: bool
-    """Whether a cut-off guarantees the target."""
+    """Whether a cut-off guarantees the target; with a budget, whether one takes as few of the held-out rows."""
     score: float | None
     """Take the rows with this score or more. None if no cut-off guarantees the target."""
     nearest: float | None
     """The score of the values below: `score`, or the best possible cut-off if `score` is None."""
     promised: float | None
-    """The guaranteed value at `nearest`, with `confidence`: a precision, a recall, or a number of hits for a budget."""
+    """The guaranteed value at `nearest`, with `confidence`: a precision, a recall, or the hits within a budget."""
     confidence: float
     """The smallest share of held-out lists for which the guarantee holds."""
     depth: int
@@ -237,8 +237,19 @@ def cutoff(
 ) -> Cutoff:
     """Choose the score above which to take rows, with a guarantee for new rows.
 
-    Pass one of `precision`, `budget` and `recall`. With probability `confidence` or more over the held-out rows, the
-    guarantee of the returned cut-off holds for the distribution of the rows, or no cut-off is returned.
+    Pass one of `precision`, `recall` and `budget`. Let s be the returned score, P the distribution of new rows for the
+    given scoring function, and Pr the probability over the held-out rows, which are drawn independently from P. Then::
+
+        precision = q      Pr(no s, or P(positive | f ≥ s) ≥ q) ≥ confidence
+        recall = r         Pr(no s, or P(f ≥ s | positive) ≥ r) ≥ confidence
+        budget = B, of N   Pr(no s, or rows · P(positive | f ≥ s) ≥ promised) ≥ confidence
+
+    - `precision` assumes that precision falls below q once: if it is below q above some score, it is below q above
+      every lower score.
+    - `recall` assumes nothing else. It uses the positives only, given their number.
+    - `budget` guarantees the hits, `promised`, among `rows` rows. It does not guarantee the number of rows: s takes at
+      most the share B / N of the held-out rows, and in about half of all cases the same s takes more than B of N new
+      rows on average. If B is a limit, take the first B rows of each list.
 
     Parameters
     ----------
@@ -248,7 +259,8 @@ def cutoff(
     precision : float, optional
         The smallest share of positives among the rows taken. The cut-off is as deep as the data allow.
     budget : float, optional
-        The largest number of rows of a list to take, on average.
+        The number of rows of a list to take, on average. The share ``budget / of`` of the held-out rows is taken, or
+        less; the share of new rows varies around it.
     recall : float, optional
         The smallest share of the positives to take. The cut-off takes as few rows as the data allow.
     of : float, optional
@@ -282,9 +294,8 @@ def cutoff(
     not depend on the labels: they are those at which exactly y = 1, 2, 3, ... negatives are still allowed (0 as well,
     if allowing one negative takes more than a quarter of the list). A cut takes the rows strictly above the next score.
     Given that score, the rows are independent, so the binomial law is exact, also with ties. No correction for multiple
-    tests is needed, because the first cut that must not be accepted is tested once. The assumption is that precision
-    falls below q once: if it is below q above some score, it is below q above every lower score. (Scores above the
-    first cut are exempt.)
+    tests is needed, because the first cut that must not be accepted is tested once. Scores above the first cut are
+    exempt from the assumption that precision falls below q once.
 
     *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t
     of their rates at which the precision is q: ``P(U < t V) ≤ 1 - confidence`` with ``U ~ Beta(x, I - x + 1)`` and
@@ -292,7 +303,10 @@ def cutoff(
     budget with a prior, the guarantee held in simulations.
 
     *Recall.* The cut-off is the score of the k-th best positive, k being the least with
-    ``P(Bin(I, recall) ≥ k) ≤ 1 - confidence``.
+    ``P(Bin(I, recall) ≥ k) ≤ 1 - confidence``. This is exact given I, and ties take more rows.
+
+    *Budget.* The cut does not depend on the labels. `promised` is `rows` times the lower bound of Clopper and Pearson
+    for the precision, which is exact given the score of the next row.
 
     Intervals are those of Clopper and Pearson, or from the two beta distributions. They hold for all cuts at once by
     Bonferroni's inequality and are therefore wider than the guarantee. Case weights are not supported, because the laws
@@ -319,6 +333,7 @@ def cutoff(
     in one list    167 to 227 hits
     """
     pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
+    warn_of_labels(f_pos=pos, f_neg=neg)
     asked, target, given_size, rarer, sure = _asked(precision, budget, recall, of, prior, confidence)
     level = 1.0 - sure
     size = float(pos.size + neg.size) if given_size is None else given_size

@@ -14,7 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -24,6 +24,7 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm._score import probability, score
+from pnorm._trace import Intercept
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:  # what few models need
     from pnorm._cutoff import Cutoff
 
 _FORMAT, _VERSION = "pnorm.model", 1
+
+_THIS = version
+"""The version of the package, in a class with a field of that name."""
 
 _Path = str | os.PathLike[str]
 
@@ -46,24 +50,35 @@ once."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoringFunction:
-    """A scoring function ``f = Σ_j λ_j h_j`` that `load` returned.
+    """A scoring function ``f = Σ_j λ_j h_j`` in one object: coefficients, weak rankers, power, intercept and cut-off.
 
-    Attributes
+    `load` returns one. Make one after training to keep together what `score` and `probability` need.
+
+    Parameters
     ----------
-    lam : ndarray, shape (n,)
-        The coefficients, a read-only array.
-    H : Rankers
-        The weak rankers. If ``H=None`` was saved, they are the columns, by position.
-    p : float or None
-        The power of the training; None if it was not saved.
-    metadata : dict
-        The metadata that were saved.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker. The attribute is a read-only array.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given. None is the columns of the data, by position.
+    p : float, optional
+        The power, for the record; scores do not depend on it. `probability` needs it.
+    metadata : dict, optional
+        Further information: strings, numbers, True, False, None, and lists and dictionaries of these.
     version : str
-        The version of pnorm that wrote the file.
-    intercept : float or None
-        b of `pnorm.probability`; None if it was not saved.
-    cutoff : Cutoff or None
-        The cut-off of the list and its promise; None if none was saved.
+        The version of pnorm that wrote the file; by default, this one.
+    intercept : float, optional
+        b, the `intercept` of the trace, or of `pnorm.intercept`. `probability` needs it.
+    cutoff : Cutoff, optional
+        The result of `pnorm.cutoff`. `predict` needs it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `lam` is not one finite number per weak ranker, `p` is below 1, or an argument has another type.
+
+    See Also
+    --------
+    save : Write it to a file: ``pnorm.save(path, model)``.
 
     Examples
     --------
@@ -72,22 +87,44 @@ class ScoringFunction:
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
     >>> cut = pnorm.cutoff(data.pos @ lam, data.neg @ lam, budget=100)
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
-    >>> pnorm.save(path, lam, p=4, intercept=trace.intercept, cutoff=cut)
-    >>> model = pnorm.load(path)
+    >>> model = pnorm.ScoringFunction(lam, p=4, intercept=trace.intercept, cutoff=cut)
     >>> model.score(data.X[:2]).round(3), model.probability(data.X[:2]).round(3)
     (array([0.605, 0.523]), array([0.6, 0.5]))
-    >>> model.predict(data.X[:2])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
+    >>> pnorm.save(path, model)
+    >>> pnorm.load(path).predict(data.X[:2])
     array([False, False])
     """
 
     lam: Vector
-    H: Rankers
-    p: float | None
-    metadata: dict[str, Any]
-    version: str
+    H: Rankers = None  # type: ignore[assignment]
+    p: float | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    version: str = _THIS
     intercept: float | None = None
     cutoff: Cutoff | None = None
+
+    def __post_init__(self) -> None:
+        H, lam = self.H, self.lam
+        if not isinstance(H, Rankers):
+            H = columns(_checks.n_rows(lam, "lam")) if H is None else callables(H)
+        lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker").copy()
+        lam.flags.writeable = False
+        known = {
+            "H": H,
+            "lam": lam,
+            "p": None if self.p is None else _checks.power(self.p),
+            "intercept": self._own_intercept(),
+            "cutoff": None if self.cutoff is None else _is_cutoff(self.cutoff),
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+    def _own_intercept(self) -> float | None:
+        """Return the intercept, checked; that of a trace keeps the kind of its data, of which `probability` warns."""
+        if self.intercept is None or isinstance(self.intercept, Intercept):
+            return self.intercept
+        return _checks.intercept(self.intercept)
 
     def score(self, X: Any, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
@@ -205,8 +242,8 @@ def save(
         no other file remains. If the process is killed or the machine fails, either the old or the new file is there
         and complete. A hidden file ``.pnorm-*.tmp`` may then remain beside it and can be deleted.
     lam : array_like, shape (n,)
-        Coefficients, one per weak ranker. Or a fitted estimator of `pnorm.sklearn`; weak rankers, power, intercept and
-        cut-off are then taken from it, and only `metadata` can be passed beside it.
+        Coefficients, one per weak ranker. Or a `ScoringFunction`, or a fitted estimator of `pnorm.sklearn`; weak
+        rankers, power, intercept and cut-off are then taken from it, and only `metadata` can be passed beside it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
         ``columns(n)`` of `pnorm.rankers`, which identifies columns by position. To keep the names of a frame's columns
@@ -227,8 +264,8 @@ def save(
         If some weak rankers are functions, which cannot be stored in a file, `metadata` contains a type that JSON does
         not have, or `cutoff` is not a `Cutoff`.
     ValueError
-        If an argument is passed that is taken from an estimator, `lam` is not one finite number per weak ranker, or `p`
-        is below 1.
+        If an argument is passed that is taken from a model or an estimator, `lam` is not one finite number per weak
+        ranker, or `p` is below 1.
     OSError
         If the file cannot be written.
 
@@ -261,14 +298,20 @@ def save(
     array([0.399, 0.988])
     """
     target = _file(path)
-    if hasattr(lam, "lam_") and hasattr(lam, "rankers_"):
+    is_estimator = hasattr(lam, "lam_") and hasattr(lam, "rankers_")
+    if is_estimator or isinstance(lam, ScoringFunction):
         passed = {"H": H, "p": p, "intercept": intercept, "cutoff": cutoff}
         extra = [name for name, value in passed.items() if value is not None]
         if extra:
-            raise ValueError(f"an estimator brings its own {extra[0]}; leave {extra[0]} out")
+            brings = "an estimator" if is_estimator else "a ScoringFunction"
+            raise ValueError(f"{brings} brings its own {extra[0]}; leave {extra[0]} out")
         model = lam
-        lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
-        intercept = None if model._offset is None else -model._offset
+        if is_estimator:
+            lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
+            intercept = None if model._offset is None else -model._offset
+        else:
+            lam, H, p, intercept, cutoff = model.lam, model.H, model.p, model.intercept, model.cutoff
+            metadata = model.metadata if metadata is None else metadata
     if H is None:
         lam = _checks.vector(lam, "lam", None, "one coefficient per column")
         H = columns(_checks.n_rows(lam, "lam"))
@@ -285,7 +328,7 @@ def save(
         "pnorm": version,
         "p": None if p is None else _checks.power(p),
         **({} if intercept is None else {"intercept": _checks.intercept(intercept)}),
-        **({} if cutoff is None else {"cutoff": _of_cutoff(cutoff)}),
+        **({} if cutoff is None else {"cutoff": _is_cutoff(cutoff).to_dict()}),
         "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
         "lam": _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker").tolist(),
         "H": made,
@@ -428,7 +471,6 @@ def _model(text: str, name: str) -> ScoringFunction:
         fields = _checks.Fields(data, "its contents", _FORMAT, _VERSION)
         H = from_dict(fields.get("H"))
         lam = np.array(fields.numbers("lam", len(H)))
-        lam.flags.writeable = False
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
         b = fields.real_if_there("intercept")
         cutoff = _to_cutoff(fields.of(dict, "cutoff")) if "cutoff" in data else None
@@ -443,12 +485,12 @@ def _model(text: str, name: str) -> ScoringFunction:
     return model
 
 
-def _of_cutoff(cutoff: Any) -> dict[str, Any]:
+def _is_cutoff(cutoff: Any) -> Cutoff:
     from pnorm._cutoff import Cutoff
 
     if not isinstance(cutoff, Cutoff):
         raise TypeError(f"cutoff must be what pnorm.cutoff returns; got {type(cutoff).__name__}")
-    return cutoff.to_dict()
+    return cutoff
 
 
 def _to_cutoff(data: dict[str, Any]) -> Cutoff:

@@ -162,6 +162,7 @@ def minimize(
     --------
     train : Coordinate descent, the algorithm of the papers.
     probability : Probabilities of rows, with the intercept of the trace.
+    ScoringFunction : Coefficients, weak rankers, p and intercept in one object, which `save` writes to a file.
     pnorm.diagnostics.certificate : The certificate of any coefficients.
     pnorm.diagnostics.report : A description of given coefficients in words.
 

@@ -194,6 +194,7 @@ def probability(
     See Also
     --------
     intercept : b from the scores of training rows.
+    ScoringFunction : The four arguments in one object: ``ScoringFunction(lam, H, p, intercept=b).probability(X)``.
 
     Notes
     -----

@@ -30,6 +30,8 @@ class SeparationWarning(UserWarning):
     """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
 
     `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
+    ``predict_proba`` of an estimator also warns on separable rows with a penalty, which then determines how far
+    probabilities are from 0 and 1.
 
     Examples
     --------

@@ -167,6 +167,7 @@ def train(
     --------
     score : Apply the coefficients to rows.
     probability : Probabilities of rows, with the intercept of the trace.
+    ScoringFunction : Coefficients, weak rankers, p and intercept in one object, which `save` writes to a file.
     Trace : The record of the run.
 
     Notes

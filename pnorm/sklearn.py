@@ -46,9 +46,9 @@ from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
-from pnorm._split import plainly_positive
+from pnorm._split import is_plain, plainly_positive, word
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import Trace, followed
+from pnorm._trace import SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -62,6 +62,9 @@ _OF_NUMBERS = ("thresholds", "columns", "normalized")
 
 _P, _T_MAX = 4.0, 200
 """The power, and the largest number of rounds or steps, where nothing is said or chosen."""
+
+_FIRST = 1000
+"""Rows of each class that are scored first to decide whether the score separates the classes."""
 
 _WORDS = ("table", *_OF_NUMBERS, "categories")
 
@@ -160,18 +163,38 @@ def _gives_probabilities(model: PNormPush) -> bool:
 
 
 class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Ranking that is most accurate at the top of the list, as a classifier of two classes.
+    """Ranking that is most accurate at the top of the list, as a classifier of two classes.
 
     Learns ``f(x) = Σ_j λ_j h_j(x)`` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`). The second of
     the two classes is the positive one. Sort rows by `decision_function`, the largest first. `predict` divides the list
     at a cut-off, which `cutoff` or `choose_cutoff` can choose for a required precision, recall or budget.
     `predict_proba` returns probabilities.
 
+    Most users set no parameter: ``PNormPush().fit(X, y)`` chooses weak rankers, p and penalty. The first to know are
+    `kinds`, for columns that are read wrongly, and `cutoff`, for a decision with a guarantee. `verbose` shows the
+    progress. `rankers` to `linear` replace the weak rankers, `solver` to `cv` the minimiser and its choice, and `t_max`
+    to `scoring` are for rounds of boosting.
+
     Parameters
     ----------
     p : float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it by
         cross-validation, or uses 4 with rounds.
+    kinds : mapping from column to kind, optional
+        Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
+        `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
+    cutoff : mapping, optional
+        The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
+        200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
+        `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
+        `choose_cutoff` chooses it on other rows.
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
+        rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
+    push : {"top", "bottom"}
+        The end of the list that is to be most accurate. As in `pnorm.train`. With ``"bottom"``, a measure that
+        `scoring` gives by its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of
+        scikit-learn gets the list unchanged.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
         The weak rankers. None uses ``"table"`` if the columns of `X` have names or `kinds` is given, and
         ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, and cuts in few steps (see Notes);
@@ -183,33 +206,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         that makes one from the training rows, or a list of functions of rows. Of a scikit-learn estimator, the leaves
         of its trees are used if it has `apply` (`leaves`), and otherwise the columns that its `transform` returns. An
         estimator that is not fitted is cloned and fitted on the training rows.
-    kinds : mapping from column to kind, optional
-        Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
-        `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
     n_cuts : int
         Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
     linear : bool, optional
         Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None chooses it with
         the weak rankers if these are chosen, and is False otherwise. It applies to the rankers ``"table"`` and
         ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
-    monotone : mapping from column to 1 or -1, optional
-        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
-        rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
-    t_max : int, optional
-        Largest number of rounds, or of Newton steps; None means 200.
     solver : {"auto", "coordinate", "newton"}
         ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
         minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
         rounds if `t_max`, `early_stopping`, a `loss` other than ``"exponential"``, an estimator as `rankers`, groups or
         sparse rows are given.
-    loss : str or Loss
-        The cost of a pair whose scores differ by z. As in `pnorm.train`.
-    push : {"top", "bottom"}
-        The end of the list that is to be most accurate. As in `pnorm.train`. With ``"bottom"``, a measure that
-        `scoring` gives by its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of
-        scikit-learn gets the list unchanged.
-    group_weight : {"pairs", "equal"}
-        How much each query group counts. As in `pnorm.train`.
     l1 : float, optional
         Weight of the penalty ``l1 |lam|_1``, zero or more. It applies to minimisers. If `l1` and `l2` are None,
         ``solver="auto"`` chooses one of them; with `l1` = 0 it chooses `l2`. Otherwise None means 0.
@@ -225,14 +232,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The folds by which ``solver="auto"`` chooses: their number, two or more (reduced to the number of rows of a
         class if that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out
         once at most. All rows that are not held out are trained on.
+    t_max : int, optional
+        Largest number of rounds, or of Newton steps; None means 200.
     early_stopping : bool
         Whether to hold out rows, to stop when their ranking has not improved for `n_iter_no_change` rounds, and to use
         the coefficients of the best round.
-    cutoff : mapping, optional
-        The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
-        200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
-        `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
-        `choose_cutoff` chooses it on other rows.
     validation_fraction : float
         The share of the rows that `early_stopping` and `cutoff` hold out, the same for both classes. With groups, it is
         the share of the groups.
@@ -243,6 +247,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         its name, that uses `decision_function`. None is the partial AUC down to the first ten negatives, or the first
         1 % of them if that is more. ``"log_objective"`` is the objective of training. With groups it is the mean over
         the groups.
+    loss : str or Loss
+        The cost of a pair whose scores differ by z. As in `pnorm.train`.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
     random_state : int, RandomState or None
         Seed for the rows that are held out. With None, `early_stopping` draws other rows in every fit, and
         ``solver="auto"`` and `cutoff` draw the same ones.
@@ -285,6 +293,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.rankers_, model.lam_)``. ``pnorm.save(path, model.lam_, model.rankers_, cutoff=model.cutoff_)`` stores it.
     trace_ : Trace
         The record of the run.
+    separation_ : str or None
+        ``"separable"`` if the score puts every positive of training above every negative (of its group). Otherwise
+        `pnorm.Trace.separation` of `trace_`. On separable rows, the penalty or the number of rounds determines how far
+        probabilities are from 0 and 1, and `predict_proba` warns. The order of the rows is not affected.
     n_iter_ : int
         The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
     validation_score_ : ndarray
@@ -305,7 +317,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     The page "Choosing p and when to stop" describes how ``solver="auto"`` chooses. The candidates are a straight line
     and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. The measure is the partial AUC down
     to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one standard error of
-    the best, the one with the largest average precision is chosen and minimised over all rows. Given parameters are not
+    the best, the one with the largest average precision is chosen and minimised over all rows. Among equals, as on
+    separable rows, lines come before cuts, then the smaller p, then the larger penalty. Given parameters are not
     chosen: with ``p=4`` only weak rankers and penalty are. If a class has more than 16,384 rows, as many are drawn for
     the choice. If a class has one row, none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
 
@@ -351,51 +364,51 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         p: float | None = None,
         *,
-        rankers: Any = None,
         kinds: Mapping[Any, Any] | None = None,
+        cutoff: Mapping[str, Any] | None = None,
+        monotone: Mapping[Any, int] | None = None,
+        push: Literal["top", "bottom"] = "top",
+        rankers: Any = None,
         n_cuts: int = 255,
         linear: bool | None = None,
-        monotone: Mapping[Any, int] | None = None,
-        t_max: int | None = None,
         solver: str = "auto",
-        loss: Any = "exponential",
-        push: Literal["top", "bottom"] = "top",
-        group_weight: str = "pairs",
         l1: float | None = None,
         l2: float | None = None,
         penalty: str | None = None,
         max_columns: int | None = None,
         cv: Any = 5,
+        t_max: int | None = None,
         early_stopping: bool = False,
-        cutoff: Mapping[str, Any] | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         scoring: Any = None,
+        loss: Any = "exponential",
+        group_weight: str = "pairs",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.p = p
-        self.rankers = rankers
         self.kinds = kinds
+        self.cutoff = cutoff
+        self.monotone = monotone
+        self.push = push
+        self.rankers = rankers
         self.n_cuts = n_cuts
         self.linear = linear
-        self.monotone = monotone
-        self.t_max = t_max
         self.solver = solver
-        self.loss = loss
-        self.push = push
-        self.group_weight = group_weight
         self.l1 = l1
         self.l2 = l2
         self.penalty = penalty
         self.max_columns = max_columns
         self.cv = cv
+        self.t_max = t_max
         self.early_stopping = early_stopping
-        self.cutoff = cutoff
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.loss = loss
+        self.group_weight = group_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -620,7 +633,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
+        self.separation_ = "separable" if self._separates(known) else trace.separation
+        if self.separation_ == "separable":
+            self._report("the score separates the classes of the training rows")
         return known
+
+    def _separates(self, rows: _Rows) -> bool:
+        """Return whether the score puts every positive above every negative of its group."""
+        few = np.concatenate([places[:_FIRST] for places in rows.places])
+        parts = (rows.take(few), rows) if few.size < rows.positive.size else (rows,)  # few rows suffice to deny it
+        return all(_separated(self._score(part.X, strict=None), part.positive, part.group) for part in parts)
 
     def _report(self, line: str) -> None:
         """Print a line on a stage of `fit`, if `verbose` is not 0."""
@@ -670,6 +692,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
+        self.separation_ = trace.separation
         assert trace.intercept is not None
         self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
         self._proof = _Later(_not_here)
@@ -777,7 +800,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.classes_.size > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
-                f"{self.classes_.size} classes."
+                f"{self.classes_.size} classes, {first([repr(label) for label in self.classes_.tolist()], 8)}. "
+                f"{_two_of(self.classes_.tolist())}"
             )
         positive = codes == self._positive(pos_label)
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
@@ -947,6 +971,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If X is not like the rows of `fit`.
 
+        Warns
+        -----
+        SeparationWarning
+            If `separation_` is ``"separable"``: the penalty or the number of rounds then determines how far the
+            probabilities are from 0 and 1. If it is ``"quasi-separable"``: the probabilities hold for some rows only.
+            The class is in `pnorm.diagnostics`.
+
         Notes
         -----
         Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
@@ -954,11 +985,30 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         assert self._offset is not None
+        self._warn_of_separation()
         if _is_dask(X):
             from pnorm.dask._estimator import mapped
 
             return mapped(self._score_dask(X) - self._offset, partial(_both_classes, p=self.p_), np.float64, 2)
         return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_)
+
+    def _warn_of_separation(self) -> None:
+        """Warn if the training rows do not determine the probabilities."""
+        if self.separation_ == "quasi-separable":
+            warn(
+                "the training rows are quasi-separable: the probabilities hold for rows of the support only. Set l2 "
+                "above 0, or recalibrate on rows that were not trained on",
+                SeparationWarning,
+            )
+        if self.separation_ != "separable":
+            return
+        penalties = [f"{name} = {value:.4g}" for name, value in (("l1", self.l1_), ("l2", self.l2_)) if value]
+        by = f"the penalty ({', '.join(penalties)})" if penalties else f"the end of training (n_iter_ = {self.n_iter_})"
+        warn(
+            f"the training rows are separable: {by} determines how far the probabilities are from 0 and 1. "
+            "The order of the rows is not affected. Recalibrate on rows that were not trained on, or use the scores",
+            SeparationWarning,
+        )
 
     def predict(self, X: Any) -> Any:
         """Predict the classes, by `threshold_`, or by the cut-off `cutoff_`.
@@ -1022,6 +1072,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         --------
         scorer : Scorers for measures of the top.
         pnorm.metrics : The measures, from the scores of `decision_function`.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> from pnorm.sklearn import PNormPush
+        >>> data = pnorm.datasets.tic_tac_toe()
+        >>> model = PNormPush(p=4, t_max=100).fit(data.X, data.y)
+        >>> f = model.decision_function(data.X)
+        >>> accuracy, top = model.score(data.X, data.y), pnorm.metrics.positives_at_top(*pnorm.split(f, data.y))
+        >>> round(accuracy, 3), top
+        (0.793, 424)
         """
         return float(super().score(X, y, sample_weight))
 
@@ -1048,7 +1109,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         precision : float, optional
             The smallest share of positives among the rows taken.
         budget : float, optional
-            The largest average number of rows of a list that are taken.
+            The number of rows of a list that are taken, on average. Hits are guaranteed, and the number of rows is not.
         recall : float, optional
             The smallest share of the positives that is taken.
         of : float, optional
@@ -1279,6 +1340,29 @@ def _labels_of(f: Vector, classes: NDArray[Any], threshold: float, cut: Cutoff |
     """Return the labels of rows by their scores."""
     above: NDArray[np.bool_] = f - threshold > 0.0 if cut is None else cut.takes(f)
     return np.asarray(classes[above.astype(np.intp)])
+
+
+def _two_of(labels: Sequence[Any]) -> str:
+    """Return how to make two classes of more."""
+    forms: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            forms.setdefault(label.strip().lower(), []).append(label)
+    alike = [some for some in forms.values() if len(some) > 1]
+    if not alike:
+        likely = next((label for label in labels if isinstance(label, str) and is_plain(word(label))), labels[-1])
+        return f"Pass y == {likely!r} to rank the rows with this label above all others"
+    pairs = "; ".join([" and ".join(map(repr, some)) for some in alike[:4]])
+    return f"Only case or spaces differ: {pairs}. Merge them with y = pandas.Series(y).str.strip().str.lower()"
+
+
+def _separated(f: Vector, positive: NDArray[np.bool_], group: NDArray[np.intp] | None) -> bool:
+    """Return whether every positive scores above every negative of its group."""
+    group = np.zeros(f.size, np.intp) if group is None else group
+    lowest, highest = np.full((2, group.max() + 1), np.inf)
+    np.minimum.at(lowest, group[positive], f[positive])
+    np.minimum.at(highest, group[~positive], -f[~positive])
+    return bool((lowest > -highest).all())
 
 
 def _both_classes(f: Vector, p: float) -> NDArray[np.float64]:

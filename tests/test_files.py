@@ -134,6 +134,51 @@ def test_a_cut_off_comes_back_and_says_which_rows_to_take(path, asked):
     assert not taken.all()
 
 
+def test_a_model_made_in_memory_is_that_of_its_parts(path):
+    data = pnorm.datasets.tic_tac_toe()
+    H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9)
+    lam, trace = pnorm.minimize(data.pos, data.neg, H, p=4, l2=0.01)
+    cut = pnorm.cutoff(pnorm.score(data.pos, H, lam), pnorm.score(data.neg, H, lam), precision=0.8)
+    model = pnorm.ScoringFunction(lam, H, p=4, intercept=trace.intercept, cutoff=cut, metadata={"a": 1})
+    np.testing.assert_array_equal(model.score(data.X), pnorm.score(data.X, H, lam))
+    expected = pnorm.probability(data.X, H, lam, 4, trace.intercept)
+    np.testing.assert_array_equal(model.probability(data.X), expected)
+    np.testing.assert_array_equal(model.predict(data.X), cut.takes(model.score(data.X)))
+    lam[0] += 1.0  # the model has its own
+    pnorm.save(path, model)
+    loaded = pnorm.load(path)
+    np.testing.assert_array_equal(loaded.probability(data.X), expected)
+    assert (loaded.metadata, loaded.cutoff, loaded.version, loaded.p) == ({"a": 1}, cut, pnorm.__version__, 4.0)
+    pnorm.save(path, loaded, metadata={"b": 2})
+    assert pnorm.load(path).metadata == {"b": 2}
+    with pytest.raises(ValueError, match="a ScoringFunction brings its own p; leave p out"):
+        pnorm.save(path, model, p=2)
+    assert pnorm.ScoringFunction([1.0, 2.0]).score([[1.0, 1.0]]).tolist() == [3.0]
+    assert pnorm.ScoringFunction([2.0], [lambda X: X[:, 0]]).score(np.ones((1, 1))).tolist() == [2.0]
+    with pytest.raises(ValueError, match="saved without p"):
+        pnorm.ScoringFunction([1.0]).probability([[1.0]])
+
+
+def test_a_model_in_memory_warns_of_separable_rows_as_its_intercept_does():
+    lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
+    with pytest.warns(pnorm.diagnostics.SeparationWarning):
+        pnorm.ScoringFunction(lam, p=4, intercept=trace.intercept).probability([[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"lam": [1.0], "H": pnorm.rankers.columns(2)}, ValueError, "lam"),
+        ({"lam": [1.0], "p": 0.5}, ValueError, "p must be"),
+        ({"lam": [1.0], "intercept": "b"}, TypeError, "intercept"),
+        ({"lam": [1.0], "cutoff": 3.0}, TypeError, "cutoff must be what pnorm.cutoff returns"),
+    ],
+)
+def test_parts_that_are_no_model(how, error, message):
+    with pytest.raises(error, match=message):
+        pnorm.ScoringFunction(**how)
+
+
 def test_a_model_without_a_cut_off(path):
     pnorm.save(path, [1.0])
     model = pnorm.load(path)

@@ -256,7 +256,9 @@ def test_the_estimator_ranks_as_infinite_coefficients_do():
     np.testing.assert_array_equal(model.trace_.lam_along(), model.lam_)
     assert model.trace_.intercept == model.trace_.intercept_along() == trace.intercept_along()
     logits = 5 * (pnorm.score(X, H, model.lam_) + trace.intercept_along())
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-logits)), rtol=1e-9)
+    assert model.separation_ == "quasi-separable"
+    with pytest.warns(SeparationWarning, match="quasi-separable: the probabilities hold for rows of the support only"):
+        np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-logits)), rtol=1e-9)
 
 
 def test_probabilities_of_data_without_a_minimiser_come_with_a_warning():

@@ -38,6 +38,7 @@ from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from pnorm._core import _threads  # noqa: E402
+from pnorm.diagnostics import SeparationWarning  # noqa: E402
 from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("few_points")
@@ -174,7 +175,7 @@ def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, mo
     assert found.objective == pytest.approx(trace.objective[-1], rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning", "ignore::pnorm.diagnostics.SeparationWarning")
 @pytest.mark.parametrize(
     "how",
     [{"solver": "coordinate"}, {"rankers": "columns", "t_max": 200}, {"rankers": "categories", "t_max": 200},
@@ -881,7 +882,12 @@ STAGES = {
     "stopped": ({"early_stopping": True, "t_max": 9}, ["rows to train on", "training: ", "early stopping: "]),
     "cut": (
         {"solver": "newton", "l2": 1.0, "cutoff": {"recall": 0.5}, "validation_fraction": 0.5},
-        ["rows to train on", "training: converged", "cut-off: "],
+        [
+            "rows to train on",
+            "training: converged",
+            "cut-off: ",
+            "the score separates the classes of the training rows",
+        ],
     ),
 }
 
@@ -1050,10 +1056,54 @@ def test_monotone_goes_to_the_columns(data):
         PNormPush(monotone={"d0": 1}).fit(frame, y)
 
 
+SEPARABLE = {
+    "chosen": ({}, r"are separable: the penalty \(l2 = 1\) determines how far"),
+    "steps": ({"rankers": "thresholds", "p": 1, "l1": 0.1}, r"the penalty \(l1 = 0.1, l2 = "),
+    "rounds": ({"t_max": 30}, r"are separable: the end of training \(n_iter_ = \d+\) determines"),
+}
+
+
+@pytest.mark.parametrize("case", SEPARABLE)
+def test_separable_rows_are_named_and_probabilities_warn(case):
+    how, message = SEPARABLE[case]
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], 40)
+    X = rng.normal(size=(80, 2)) + 8.0 * y[:, None]
+    model = PNormPush(**how).fit(X, y)  # without a warning: the order of the rows is right
+    f = model.decision_function(X)
+    assert f[y == 1].min() > f[y == 0].max()
+    assert model.separation_ == "separable"
+    with pytest.warns(SeparationWarning, match=message):
+        model.predict_proba(X)
+    assert pickle.loads(pickle.dumps(model)).separation_ == "separable"
+    assert PNormPush(**how).fit(X[:, :1], np.where(np.arange(80) % 9, y, 1 - y)).separation_ is None
+
+
+def test_separation_is_that_of_the_score_within_groups():
+    X, y, group = np.array([[1.0], [0.0], [5.0], [4.0]]), [1, 0, 1, 0], [0, 0, 1, 1]
+    assert PNormPush(rankers="columns", t_max=5).fit(X, y, groups=group).separation_ == "separable"
+    assert PNormPush(rankers="columns", t_max=5).fit(X, y).separation_ is None
+    rng = np.random.default_rng(0)  # more rows than are scored first, of which the last one is in the way
+    y = np.repeat([1, 0], 1500)
+    X = rng.random((3000, 1)) + 2.0 * y[:, None]
+    assert PNormPush(rankers="columns", t_max=5).fit(X, y).separation_ == "separable"
+    X[-1] = 9.0
+    assert PNormPush(rankers="columns", t_max=5).fit(X, y).separation_ is None
+
+
 def test_bad_rows_and_labels(data):
     X, y, c, g = data
     with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):
         PNormPush().fit(X, np.arange(160) % 3)
+    with pytest.raises(ValueError, match=r"y has 3 classes, 0, 1, 2\. Pass y == 2 to rank the rows with this label"):
+        PNormPush().fit(X, np.arange(160) % 3)
+    words = np.array(["Yes", "no ", "yes", "No"])[np.arange(160) % 4]
+    with pytest.raises(
+        ValueError, match=r"classes, .*Only case or spaces differ: 'No' and 'no '; 'Yes' and 'yes'\. Me"
+    ):
+        PNormPush().fit(X, words)
+    merged = PNormPush(t_max=2).fit(X, [word.strip().lower() for word in words])  # as the message says, without pandas
+    assert merged.classes_.tolist() == ["no", "yes"]
     with pytest.raises(ValueError, match="y has one class, 1; two classes are needed to rank"):
         PNormPush().fit(X, np.ones(160, int))
     with pytest.raises(ValueError, match="only one class has rows of positive sample_weight, 0; two"):

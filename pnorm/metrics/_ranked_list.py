@@ -7,7 +7,6 @@ Ties, case weights and resamples change only these numbers.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,10 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._categories import warn
 from pnorm._checks import Vector
 
 Counts = NDArray[Any]
 """Integers, or sums of weights."""
+
+_LABELS = 4, 20
+"""Rows from which on vectors may look like labels, by more than their values and by these alone."""
 
 
 class Estimate(float):
@@ -274,7 +277,7 @@ class RankedList(Weighed):
                 order = order[c[order] > 0.0]
                 sides.append((scores[order], c[order]))
         if not sure:
-            _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
+            warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
         weights = self._in_units([c for _, c in sides])
         distinct, at = np.unique(np.concatenate([scores for scores, _ in sides]), return_inverse=True)
         self.scores = distinct[::-1]
@@ -447,15 +450,28 @@ def grouped_places(at: DistinctScores, most: int) -> NDArray[np.intp]:
     return np.cumsum(np.concatenate([[False], new]))
 
 
-def _warn_of_labels(**sides: Vector) -> None:
-    """Warn of two vectors of one size if one holds only zeros and ones: they may be labels and scores."""
+def warn_of_labels(**sides: Vector) -> None:
+    """Warn of two vectors of one size if one holds only 0 and 1, or -1 and 1: they may be labels and scores.
+
+    If there are few rows, the values of the other one must all be different fractions, as a few levels are not.
+    """
     (_, a), (_, b) = sides.items()
-    if a.size != b.size or a.size < 20:
+    if a.size != b.size or a.size < _LABELS[0]:
         return
-    binary = [name for name, f in sides.items() if f.min() == 0.0 and f.max() == 1.0 and np.isin(f, (0.0, 1.0)).all()]
-    if len(binary) == 1:
-        warnings.warn(
-            f"{binary[0]} holds only zeros and ones, as many as there are scores on the other side. If these are "
-            "labels y, pass f[y == 1], f[y == 0]",
-            stacklevel=5,
-        )
+    binary = [name for name, f in sides.items() if f.max() == 1.0 and f.min() in (0.0, -1.0) and _of_two(f)]
+    if len(binary) != 1:
+        return
+    other = next(f for name, f in sides.items() if name != binary[0])
+    if a.size < _LABELS[1] and np.unique(other[other != np.rint(other)]).size < a.size:
+        return
+    low = "zeros" if sides[binary[0]].min() == 0.0 else "minus ones"
+    warn(
+        f"{binary[0]} holds only {low} and ones, as many as there are scores on the other side. If these are labels "
+        "y, pass f[y == 1], f[y == 0], or *pnorm.split(f, y), for the scores f",
+        UserWarning,
+    )
+
+
+def _of_two(f: Vector) -> bool:
+    """Return whether all values are the least or the largest."""
+    return bool(((f == f.min()) | (f == f.max())).all())
