@@ -161,7 +161,7 @@ class Unread(Seen):
 
     def told(self) -> str:
         """Return how many values do not read, and the first ones."""
-        more = ", ..." if self.unknown > len(self.found) else ""
+        more = " and others" if self.unknown > len(self.found) else ""
         values, do, count = ("value", "does", "counts") if self.unknown == 1 else ("values", "do", "count")
         first = f": {', '.join(self.places())}{more}" if self.found else ""
         return f"{self.unknown:,} {values} {do} not read as {self.what} and {count} as missing{first}"

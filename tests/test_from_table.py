@@ -520,7 +520,7 @@ def test_text_that_is_numbers_but_for_a_word_says_so():
     G, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
     assert (
         "Columns with values that do not read: n (2 values do not read as a number and count "
-        "as missing: 'n.d.' (row 60 of pos), ...)." in said
+        "as missing: 'n.d.' (row 60 of pos) and others)." in said
     )
     assert [(of.kind, of.missing) for of in G.plan] == [("number", 2), ("number", 0)]
 
