@@ -238,9 +238,10 @@ def labels_of(
     if missing and unlabelled is None:
         rows = np.flatnonzero(~has_label)
         many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
+        told = advice(counts, what, arguments.positive, arguments.negative)
         raise CommandError(
             f"the label {_checks.shown(column)} is missing{_or_other(arguments.negative)} in "
-            f"{source.place(int(rows[0]))}{many}; {what} need one. {advice(counts, what, arguments.positive, arguments.negative)}"
+            f"{source.place(int(rows[0]))}{many}; {what} need one. {told}"
         )
     if missing:
         check_known(counts, column, path, unlabelled)

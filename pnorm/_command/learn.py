@@ -412,16 +412,16 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         step(f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
+    elif min(n.n_pos, n.n_neg) < _FEW:
+        fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
+        more = "More labelled rows make them narrower." if is_useful else "Label more rows before you use this list."
+        facts += printing.sentences(
+            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. {more}"
+        )
     elif not is_useful:
         facts += printing.sentences(
             f"Do not use this list. Look for columns that are related to {shown(str(job.columns.label), 40)}. With "
             "more labelled rows, the test can show smaller effects."
-        )
-    elif min(n.n_pos, n.n_neg) < _FEW:
-        fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
-        facts += printing.sentences(
-            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows make "
-            "them narrower."
         )
     if found.tested is not None and not leaks:  # with a leak, all lists are as good
         better = dict(markup.beaten(n))

@@ -295,11 +295,12 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
         name = measure.name.removesuffix(" of the positives")
         rows.append([name, own, f"{low_told} to {high_told}", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
-    lines, room = aligned(table, (0,)).splitlines(), len(head)
-    while len(lines[0]) > _width() - 2 and room > 3:  # a wrapped line would not be readable as a row
-        room -= 1
-        lines = aligned([row[:room] for row in table], (0,)).splitlines()
-    wider = [f"(more in a wider terminal: {', '.join(table[0][room:])})"] if room < len(head) else []
+    kept = list(range(len(head)))
+    lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
+    while len(lines[0]) > _width() - 2 and len(kept) > 3:  # a wrapped line would not be readable as a row
+        left_out.append(kept.pop(-2 if len(kept) > 5 else -1))  # a column alone, then chance, then the linear model
+        lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
+    wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
         *(sentences(markup.NO_BETTER) if is_test and not quality.beats_chance else []),
         *sentences(headline(quality)),

@@ -106,6 +106,8 @@ def _more(low: float, high: float) -> str:
     """Return the interval of a difference of counts, in whole rows that hold it."""
     ends = math.floor(low + 1e-9), math.ceil(high - 1e-9)
     low_told, high_told = [count(abs(x)) for x in ends]
+    if ends == (0, 0):
+        return "0 to 0"
     if ends[0] >= 0:
         return f"{low_told} to {high_told} more"
     if ends[1] <= 0:
