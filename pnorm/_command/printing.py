@@ -242,13 +242,12 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
     }
     of = kinds.get(learned.kind, "weak rankers")
     size = counted(_columns_in_use(learned), "column")
-    score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}."
-    if found is not None:
-        score += f" It was chosen by {found.scores.shape[1]}-fold cross-validation on the training rows."
+    score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
+    score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
     if trace.direction is not None or trace.status == "separable":
         proof = "The columns separate the training rows, or nearly, so that there is no minimum."
     elif math.isfinite(trace.gap):
-        proof = f"Training reached the minimum of its objective: proved within {max(trace.gap, 1e-16):.1g} nats."
+        proof = f"Proved to be the minimum (gap {max(trace.gap, 1e-16):.1g} nats)."
         if trace.status != "converged":
             proof = f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
     elif math.isnan(trace.gap):
@@ -322,7 +321,7 @@ def doubts(quality: Quality) -> list[str]:
     """Return what the test shows against the scores and probabilities of the rows that are printed."""
     told, is_wrong = markup.calibrated(quality)
     if not quality.beats_chance:
-        told = f"These rows may be first by chance. Reasons explain the score only. {told if is_wrong else ''}"
+        told = f"These rows may be first by chance. {told if is_wrong else ''}"
     return sentences(told) if is_wrong or not quality.beats_chance else []
 
 
@@ -331,16 +330,11 @@ def test_notes(quality: Quality) -> list[str]:
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
     if len(quality.lists) > (column is not None):
-        told.append("The linear model is logistic regression on the same columns.")
+        told.append("Linear model: logistic regression.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
-        told.append(f"“{name}” has the largest AUC of all columns on the training rows.")
-    told.append(
-        "The partial AUC counts the places near the top only; 0.5 is chance."
-        if quality.push == "top"
-        else "The partial AUC counts the places near the bottom only; 0.5 is chance."
-    )
-    told.append("Intervals cover the choice of the test rows, not that of the training rows.")
+        told.append(f"“{name}”: largest AUC in training.")
+    told.append("Intervals leave out the choice of training rows.")
     return sentences(" ".join(told))
 
 
