@@ -212,7 +212,8 @@ COMMANDS = {
 def printed(words):
     """The command as it is typed, and what it prints."""
     command = [sys.executable, "-P", "-m", "pnorm", *words]
-    done = subprocess.run(command, cwd=_path("."), capture_output=True, text=True, check=True)
+    how = {"env": {**os.environ, "COLUMNS": "100"}, "cwd": _path("."), "text": True}
+    done = subprocess.run(command, capture_output=True, check=True, **how)
     return f"$ pnorm {shlex.join(words)}\n{done.stderr}{done.stdout}"
 
 

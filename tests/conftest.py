@@ -1,5 +1,6 @@
 """The run of the tests says how many inputs its fuzzers have tried, and what came of them."""
 
+import os
 from collections import Counter, defaultdict
 
 import pytest
@@ -14,6 +15,8 @@ settings.register_profile("search", max_examples=1000, **_common)
 settings.load_profile("fixed")
 
 _TRIED = "inputs tried"
+
+os.environ.pop("COLUMNS", None)  # by which the command wraps its lines
 
 
 @pytest.fixture

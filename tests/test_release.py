@@ -46,11 +46,16 @@ def test_what_wheels_are_tested_with_is_there():
 def test_the_documentation_builds_with_its_own_extra():
     # a module of the reference that cannot be imported leaves its page empty
     pages = [page.stem for page in (ROOT / "doc" / "reference").glob("*.rst")]
-    modules = [ROOT / "pnorm" / file for page in pages for file in (f"{page}.py", f"{page}/__init__.py")]
-    sources = [path.read_text(encoding="utf-8") for path in modules if path.exists()]
+    modules = [path for page in pages for way in (f"{page}.py", f"{page}/*.py") for path in (ROOT / "pnorm").glob(way)]
+    sources = [path.read_text(encoding="utf-8") for path in modules]
     needed = {extra for text in sources for extra in re.findall(r"install\('(\w+)'\)", text)}
     own = re.search(r"pnorm-push\[([\w,]+)\]", " ".join(PROJECT["optional-dependencies"]["doc"]))
     assert needed == {"dask", "plot", "sklearn"} == set(own[1].split(","))
+    # what the examples import, beside pnorm, what it and its extras need, and Python's own
+    examples = [path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")]
+    imported = {name for text in examples for name in re.findall(r"^(?:from|import) (\w+)", text, re.MULTILINE)}
+    others = imported - {"pnorm", "numpy", "scipy", "matplotlib", "sklearn", "dask"} - sys.stdlib_module_names
+    assert others == {"pandas"} <= {re.match(r"[\w-]+", of)[0] for of in PROJECT["optional-dependencies"]["doc"]}
 
 
 def test_the_change_log_begins_with_this_version():

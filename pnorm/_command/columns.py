@@ -15,7 +15,7 @@ from pnorm import _checks
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._split import word
+from pnorm._split import is_plain, plainly_positive, word
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
@@ -106,7 +106,7 @@ def rows_of(
 ) -> Rows:
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
-    labels, has_label = labels_of(source, path, columns.label, what, arguments.unlabelled)
+    labels, has_label = labels_of(source, path, columns.label, what, arguments)
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
@@ -228,23 +228,45 @@ def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, opt
 
 
 def labels_of(
-    source: Source, path: str, column: str, what: str, unlabelled: str | None
+    source: Source, path: str, column: str, what: str, arguments: argparse.Namespace
 ) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return the labels of all rows, and which rows have one; refuse missing ones if `unlabelled` is None."""
-    labels = source.texts(column)
-    missing = {text for text in set(labels) if reads_as_missing(text)}
+    """Return the labels of all rows, and which rows have one; refuse missing ones without --unlabelled."""
+    labels, unlabelled = source.texts(column), arguments.unlabelled
+    missing = set_apart(set(labels), arguments.positive, arguments.negative)
     has_label = np.array([text not in missing for text in labels], bool)
     counts = Counter([text for text in labels if text not in missing])
     if missing and unlabelled is None:
         rows = np.flatnonzero(~has_label)
         many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
+        told = advice(counts, what, arguments.positive, arguments.negative)
         raise CommandError(
-            f"the label {_checks.shown(column)} is missing in {source.place(int(rows[0]))}{many}; {what} need one. "
-            f"{advice(counts, what)}"
+            f"the label {_checks.shown(column)} is missing{_or_other(arguments.negative)} in "
+            f"{source.place(int(rows[0]))}{many}; {what} need one. {told}"
         )
     if missing:
         check_known(counts, column, path, unlabelled)
     return labels, has_label
+
+
+def set_apart(labels: Collection[str], positive: str | None, negative: str | None) -> set[str]:
+    """Return the labels that count as none: missing ones, and with --negative those that are neither."""
+    missing = {text for text in labels if reads_as_missing(text)}
+    if negative is None:
+        return missing
+    if word(negative) not in map(word, labels):
+        known = first(sorted({shown(text) for text in labels if text not in missing}), 8, str)
+        raise CommandError(f"no row has the label {_checks.shown(negative)} of --negative; the labels are {known}")
+
+    def is_kept(text: str) -> bool:
+        known = word(text)
+        is_positive = is_plain(known) is True if positive is None else known == word(positive)
+        return known == word(negative) or is_positive
+
+    return missing | {text for text in labels if not is_kept(text)}
+
+
+def _or_other(negative: str | None) -> str:
+    return "" if negative is None else ", or is neither the positive nor the negative one,"
 
 
 def check_known(counts: Counter[str], column: str, path: str, unlabelled: str | None) -> None:
@@ -265,8 +287,8 @@ def _only(counts: Counter[str]) -> str:
     return f"The only label is {label}. If an empty label means negative, use --unlabelled {NEGATIVE}"
 
 
-def advice(counts: Counter[str], what: str) -> str:
-    """Return the option for rows without a label, given the labels of the others."""
+def advice(counts: Counter[str], what: str, positive: str | None = None, negative: str | None = None) -> str:
+    """Return the option for rows without a label, given the labels of the others, and other options they need."""
     if not counts:
         return "No row has a label. Check that this is the right column"
     last = ", or leave --label out" if what == TO_MEASURE else ""
@@ -277,7 +299,24 @@ def advice(counts: Counter[str], what: str) -> str:
         TO_TEST: "to test on the other rows",
         TO_MEASURE: "to measure by the other rows",
     }[what]
+    words = {word(label) for label in counts}
+    if what == TO_TRAIN and positive is None and not (len(words) == 2 and plainly_positive(list(counts))):
+        labels = first([f"{shown(label)} ({n:,})" for label, n in counts.most_common()], 8, str)
+        last += f". The other rows have the labels {labels}; name the positive label with --positive as well"
+        last += merged(counts)
+    if negative is not None:
+        return f"Add --unlabelled {RANK} {use}{last}"
     return f"Add --unlabelled {RANK} {use}, or --unlabelled {NEGATIVE} if an empty label means negative{last}"
+
+
+def merged(counts: Counter[str]) -> str:
+    """Return sentences on labels that count as one, and on those that are neither positive nor negative."""
+    same: dict[str, list[str]] = {}
+    for label in counts:
+        same.setdefault(word(label), []).append(shown(label, 20))
+    several = [" and ".join(sorted(labels)) for labels in same.values() if len(labels) > 1]
+    told = f". Capitals make no difference: {first(several, 4, str)} count as one" if several else ""
+    return told + (". With --negative, labels other than these two count as none" if len(same) > 2 else "")
 
 
 def positive_of(
@@ -290,4 +329,9 @@ def positive_of(
     known, where = (None if wanted is None else [wanted]), ""
     if like is not None:
         known, where = like.positive, f" of {path_shown(path)}"
-    return positive_labels(counts, column, known, where, "--positive", n_empty)
+    try:
+        return positive_labels(counts, column, known, where, "--positive", n_empty)
+    except ValueError as error:
+        if "--positive" not in str(error):
+            raise
+        raise CommandError(f"{error}{merged(counts)}") from None

@@ -75,6 +75,8 @@ class Reader:
     unlabelled: str | None = None
     what: str = _columns.TO_TRAIN
     """The purpose of the labels, in messages."""
+    negative: str | None = None
+    """The label of the negatives, if all others than these two count as none."""
 
     def __post_init__(self) -> None:
         self.label = self.columns.label or ""
@@ -83,7 +85,11 @@ class Reader:
         self._known = self.like if self.positive is None else [self.positive]
         known = None if self._known is None else list(self._known)
         self._labels = Labels(
-            self.label, known, "--positive", self.unlabelled, lambda counts: _columns.advice(counts, self.what)
+            self.label,
+            known,
+            "--positive",
+            self.unlabelled,
+            lambda counts: _columns.advice(counts, self.what, self.positive, self.negative),
         )
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
@@ -111,8 +117,17 @@ class Reader:
         """Return which rows of a batch are positive, and which are to be learned from or measured by."""
         if self.columns.label is None:
             return np.zeros(batch.n_rows, bool), np.ones(batch.n_rows, bool)
-        y, has_label = self._labels.known(batch.column(self.label), batch.place)
+        y, has_label = self._labels.known(self.labels(batch), batch.place)
         return y, has_label if self.is_apart else np.ones(batch.n_rows, bool)
+
+    def labels(self, batch: Batch) -> Any:
+        """Return the labels of a batch, empty where another label than --positive and --negative counts as none."""
+        column = batch.column(self.label)
+        if self.negative is None:
+            return column
+        texts = texts_of(column)
+        apart = _columns.set_apart({*texts, self.negative}, self.positive, self.negative)
+        return ["" if text in apart else text for text in texts]
 
     @property
     def is_apart(self) -> bool:
@@ -275,7 +290,7 @@ def _first_of_latest(reader: Reader, time: str, share: float) -> float:
     for batch in reader.read("reading the times", [time, *[reader.label] * reader.is_apart]):
         there = np.ones(batch.n_rows, bool)
         if reader.is_apart:
-            there = labelled(batch.column(reader.label), f"the label {_checks.shown(reader.label)}", batch.place)
+            there = labelled(reader.labels(batch), f"the label {_checks.shown(reader.label)}", batch.place)
         found = found.merged(Quantiles.of(_times(moments, batch, time, there)))
     return hold_out.first_of_latest(*unique(*found.points()), share, time)
 
@@ -328,13 +343,18 @@ def write_in_order(
 
 
 def _parts_of(columns: Mapping[str, Any], reader: Reader, n_rows: int) -> Iterator[dict[str, Any]]:
-    """Yield the columns batch by batch, with the ids of the rows if they have some."""
-    if reader.columns.id is None:
+    """Yield the columns batch by batch, with the ids and the labels of the rows if they have some."""
+    ids, label = reader.columns.id, reader.columns.label
+    read_again = [name for name in (ids, label) if name is not None]
+    if not read_again:
         for start in range(0, n_rows, ROWS):
             yield {name: values[start : start + ROWS] for name, values in columns.items()}
         return
-    for batch in reader.read("writing the scores", [reader.columns.id]):
-        ids = texts_of(batch.column(reader.columns.id))
+    for batch in reader.read("writing the scores", read_again):
         rows = slice(batch.first_row, batch.first_row + batch.n_rows)
-        of_batch = {name: values[rows] for name, values in columns.items() if name != "row"}
-        yield {scores_file.id_name(reader.columns.id): ids} | of_batch
+        of_batch = {name: values[rows] for name, values in columns.items() if ids is None or name != "row"}
+        if ids is not None:
+            of_batch = {scores_file.id_name(ids): texts_of(batch.column(ids))} | of_batch
+        if label is not None:
+            of_batch[scores_file.label_name(label, ids)] = texts_of(batch.column(label))
+        yield of_batch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,7 @@ from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
-from pnorm._command import options, printing, scores_file
+from pnorm._command import fingerprint, options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
@@ -163,7 +164,7 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     if isinstance(source, Source):
         file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
-        how = {"progress": progress, "unlabelled": arguments.unlabelled}
+        how = {"progress": progress, "unlabelled": arguments.unlabelled, "negative": arguments.negative}
         reader = Reader(source, columns, path, arguments.positive, **how)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
             drawn = first_reading(reader, arguments)
@@ -197,7 +198,9 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
     if isinstance(source, Source):
         return _columns.rows_of(source, path, columns, arguments, what, file)
     like = file.positive
-    reader = Reader(source, replace(columns, time=None), path, None, like, progress, arguments.unlabelled, what)
+    reader = Reader(
+        source, replace(columns, time=None), path, None, like, progress, arguments.unlabelled, what, arguments.negative
+    )
     return drawn_of(reader, arguments.seed or 0)
 
 
@@ -282,9 +285,13 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
-    empty = printing.empty_labels(job.file, "; --out ranks them with the others")
-    empty += [] if job.test is None else printing.empty_labels(job.test, "; they are left out", arguments.test)
-    printing.notes([_parts(arguments, job), *empty, *_how_read(job), *of_files])
+    empty = printing.empty_labels(job.file, "; --out ranks them with the others", None, arguments.negative)
+    empty += (
+        []
+        if job.test is None
+        else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
+    )
+    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *_how_read(job), *of_files])
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -298,21 +305,42 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     planned = hasattr(learned.H, "plan")  # then the sections above contain what a TableWarning says
     others = [text for text in found.warnings if not (planned and is_of_columns(text))]
     others = [in_file(text, job.place) for text in others]
-    printing.warn([*asked, *printing.leak_warnings(learned.H), *others])
+    better = [] if found.tested is None else printing.better_warnings(found.quality)
+    printing.warn([*asked, *printing.leak_warnings(learned.H), *others, *better])
     title, where = _where(job, found)
-    printing.section(title, [*where, *printing.quality_lines(found.quality)])
+    is_test = found.tested is not None
+    under = printing.test_notes(found.quality) if is_test else []
+    printing.section(title, [*where, *printing.quality_lines(found.quality, is_test), *under])
     if found.cutoff is not None:
         lines = printing.cutoff_lines(found.cutoff)
-        if arguments.budget is not None and arguments.of is None:
-            rows = f"{found.cutoff.n_pos + found.cutoff.n_neg:,}"
-            lines += printing.sentences(
-                f"A new list is assumed to be as long as the test set, {rows} rows. Use --of ROWS for another length."
-            )
+        if arguments.budget is not None:
+            lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)
     printing.section(*_list(arguments, job, found))
-    kind = arguments.rankers or learned.kind or "as given"
-    chosen = printing.choice_lines(learned.cross_validation, kind)
-    printing.section("Model", [*printing.model_lines(learned), *chosen])
+    printing.section("Model", printing.summary_lines(learned, bool(arguments.details)))
+    if arguments.details:
+        kind = arguments.rankers or learned.kind or "as given"
+        chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
+        printing.section("Details of the model", [*printing.model_lines(learned), *chosen])
+
+
+def _negatives(job: _Job) -> list[str]:
+    """Return which labels count as negative, if they are several."""
+    labels = job.file.labels or []
+    counts = Counter([label for label, y in zip(labels, job.file.y.tolist(), strict=True) if not y])
+    if job.reader is not None:
+        counts = Counter({label: n for label, n in job.reader.counts.items() if label not in job.file.positive})
+    if len(counts) < 2:
+        return []
+    told = [f"{shown(label, 30) or 'no label'} ({n:,})" for label, n in counts.most_common()]
+    return [f"negative: {first(told, 8, str)}"]
+
+
+def _sampled(job: _Job) -> list[tuple[str, int, int]]:
+    """Return the sides of which the choice uses a sample: the name, the rows of the sample, and all training rows."""
+    n_pos = int((job.trained & job.file.y).sum()) if job.drawn is None else job.drawn.n_trained[0]
+    sizes = ("positive", n_pos), ("negative", job.n_trained - n_pos)
+    return [(side, _default.MOST, n) for side, n in sizes if n > _default.MOST]
 
 
 def _parts(arguments: argparse.Namespace, job: _Job) -> str:
@@ -368,7 +396,10 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
     columns = printing.list_columns(
         learned.push, found.f.size, job.measured, shown_rows, f, learned.probability(f), take
     )
-    return title, [*printing.list_lines(columns, why), *printing.list_notes(learned.push, job.measured.ids is not None)]
+    notes = printing.list_notes(learned.push, job.measured.ids is not None)
+    if found.tested is not None:
+        notes += printing.doubts(found.quality)
+    return title, [*printing.list_lines(columns, why), *notes]
 
 
 def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
@@ -376,6 +407,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
     facts: list[str] = []
     steps: list[tuple[str, str]] = []
+    is_useful = found.tested is None or n.beats_chance
 
     def step(what: str, more: list[str], without: Sequence[str] = ()) -> None:
         steps.append((what, printing.again(arguments, more, without)))
@@ -387,23 +419,32 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     elif min(n.n_pos, n.n_neg) < _FEW:
         fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
+        more = "More labelled rows make them narrower." if is_useful else "Label more rows before you use this list."
         facts += printing.sentences(
-            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. More labelled rows help."
+            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. {more}"
         )
-    for difference in n.averages:
-        value, low, high = difference.value
-        if low > 0.0 or leaks or found.tested is None:  # with a leak, all lists are as good
-            continue
-        does = "does better" if high < 0.0 else "does as well"
-        if not difference.other.endswith(markup.ALONE):
-            name = f"the {shown(difference.other, 40)}"
-            told = f"{name.capitalize()} {does}: use it (logistic regression), or add labelled rows."
-            if value > 0.0:
-                told = f"The test does not show that the list is better than {name}; more labelled rows may show it."
-            facts += printing.sentences(told)
-        elif value <= 0.0 and len(job.columns.used) > 1:
-            column = difference.other.removesuffix(markup.ALONE)
-            step(f"Use {column} alone, which {does}", ["--only", column], ["--only", "--ignore"])
+    elif not is_useful:
+        facts += printing.sentences(
+            f"Do not use this list. Look for columns that are related to {shown(str(job.columns.label), 40)}. With "
+            "more labelled rows, the test can show smaller effects."
+        )
+    if found.tested is not None and not leaks:  # with a leak, all lists are as good
+        better = dict(markup.beaten(n))
+        for difference in n.averages:
+            name = difference.other
+            if name not in better and (difference.value.low > 0.0 or not is_useful):
+                continue
+            what = f"is better {better[name]}" if name in better else "may do as well"
+            if not name.endswith(markup.ALONE):
+                told = f"The {shown(name, 40)} (logistic regression) {what}: use it."
+                if name not in better:
+                    told = (
+                        f"The test does not show that this list is better than the {shown(name, 40)}, which is simpler."
+                    )
+                facts += printing.sentences(told)
+            elif (name in better or difference.value <= 0.0) and len(job.columns.used) > 1:
+                column = name.removesuffix(markup.ALONE)
+                step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
         for name in [name for name in dates if _divides(job, name)][:1]:
@@ -411,19 +452,16 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
         step("Show the id of each row", ["--id", ids[0]])
-    if found.cutoff is None and found.tested is not None and found.learned.push == "top":
+    if found.cutoff is None and found.tested is not None and found.learned.push == "top" and is_useful:
         step("Choose where to stop", ["--budget", str(found.quality.main)])
-    if arguments.save is None:
+    if arguments.save is None and is_useful:
         step("Save the model", ["--save", "model.json"])
     named = [] if job.columns.id is None else ["--id", job.columns.id]
     model = "model.json" if arguments.save is None else arguments.save
-    steps.append(
-        (
-            "Rank new rows",
-            pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv"),
-        )
-    )
-    if any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
+    if is_useful:
+        rank = pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv")
+        steps.append(("Rank new rows", rank))
+    if steps and any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
         facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
 
@@ -451,6 +489,9 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         if job.drawn is not None or (not found.is_refitted and job.held.any()):
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
         about["compared_with"] = {"rows": printing.average(kept.push), "parts": _rounded(job.means(kept))}
+        some = fingerprint.of(kept.score(trained, strict=None))
+        if some:
+            about["training_scores"] = some
         about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
@@ -494,6 +535,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
             why,
             has_label if is_apart else None,
             job.columns.id,
+            None if rows.labels is None else (str(job.columns.label), rows.labels),
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines = [f"scores of {f.size:,} rows, best first: {path}"]

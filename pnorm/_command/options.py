@@ -12,7 +12,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._checks.text import counted
 from pnorm._command.terminal import CommandError, Parser
-from pnorm._tables import UNLABELLED
+from pnorm._tables import NEGATIVE, RANK, UNLABELLED
 
 _DESCRIPTION = """\
 Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,
@@ -52,7 +52,8 @@ columns:
 labels:
   A row without a label stops the command. With --unlabelled rank, the list is learned and tested
   on the other rows, and --out ranks all of them. With --unlabelled negative, an empty label means
-  negative: for a column that is filled in for positive rows only.
+  negative: for a column that is filled in for positive rows only. With --positive won, all other
+  labels are negative. With --negative lost as well, only lost is, and other labels count as none.
 
 model:
   By default p (1 or 4), the weak rankers and the penalty are chosen by cross-validation on the
@@ -78,7 +79,22 @@ CUTOFF = ("precision", "recall", "budget")
 """Options that choose a cut-off."""
 
 _TRAINING = (
-    *("p", "t", "rankers", "kind", "monotone", *MINIMUM, "push", "save", "test", "time", "holdout", "refit", "only"),
+    *(
+        "p",
+        "t",
+        "rankers",
+        "kind",
+        "monotone",
+        *MINIMUM,
+        "push",
+        "save",
+        "test",
+        "time",
+        "holdout",
+        "refit",
+        "only",
+        "details",
+    ),
     *("precision", "recall", "of", "seed"),
 )
 """Options of learning. With --model they are an error."""
@@ -103,6 +119,7 @@ def parser() -> argparse.ArgumentParser:
     add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
     add("--label", metavar="COLUMN", help="column of labels (required without --model)")
     add("--positive", metavar="VALUE", help="label of positive rows (default: 1, yes, true, ...)")
+    add("--negative", metavar="VALUE", help="label of negative rows: others count as no label")
     add(
         "--unlabelled",
         choices=UNLABELLED,
@@ -147,6 +164,7 @@ def parser() -> argparse.ArgumentParser:
 
     add = made.add_argument_group("output").add_argument
     add("--top", type=int, metavar="N", help="number of rows of the list to print (default: 10)")
+    add("--details", action="store_const", const=True, help="print how the model was chosen and its settings")
     add("--save", metavar="MODEL", help="save the tested model, for --model (JSON)")
     add("--refit", action="store_const", const=True, help="save a model of all rows instead, without cut-off")
     add("--out", metavar="FILE", help="write the scores of all rows (CSV or .parquet)")
@@ -184,13 +202,18 @@ def check(arguments: argparse.Namespace) -> None:
             raise CommandError(
                 f"with --model, --budget must be a whole number of rows, 1 or more; got {arguments.budget:g}"
             )
-        for option in ("positive", "unlabelled", "report"):
+        for option in ("positive", "negative", "unlabelled", "report"):
             if option in given and arguments.label is None:
                 raise CommandError(f"{dashed(option)} needs the labels of the rows. Add --label COLUMN")
     elif arguments.label is None:
         raise CommandError(
             "--label is missing. Add --label COLUMN, the column that marks the positive rows; or rank with a saved "
             "model: --model MODEL"
+        )
+    if arguments.negative is not None and arguments.unlabelled == NEGATIVE:
+        raise CommandError(
+            f"--negative sets all other labels apart, and --unlabelled {NEGATIVE} makes them negative. Use "
+            f"--unlabelled {RANK}, or leave --negative out"
         )
     _check_ranges(arguments)
     _check_test(arguments, given)

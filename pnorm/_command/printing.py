@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import textwrap
@@ -18,6 +19,7 @@ from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
+from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -39,8 +41,8 @@ _COLUMNS = 30
 _LONGEST = 480
 """Characters of a command, at most; what is added to a longer one is printed."""
 
-_WIDE = 120
-"""Characters of a line if the output is not a terminal."""
+_WIDE, _NARROW = 120, 60
+"""Characters of a line if the output is not a terminal, and at least."""
 
 
 def paragraph(lines: Iterable[str]) -> None:
@@ -85,14 +87,15 @@ def labelled(path: str, rows: Rows, label: str) -> str:
     )
 
 
-def empty_labels(rows: Rows, what: str, path: str | None = None) -> list[str]:
+def empty_labels(rows: Rows, what: str, path: str | None = None, negative: str | None = None) -> list[str]:
     """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
+    other = "" if negative is None else ", or one that is neither positive nor negative"
     if not rows.n_empty:
         return []
     of, have = "" if path is None else f" of {path_shown(path)}", "has" if rows.n_empty == 1 else "have"
     if rows.is_empty_negative:
         return [f"{counted(rows.n_empty, 'row')}{of} {have} no label, which counts as negative"]
-    return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{what}"]
+    return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{other}{what}"]
 
 
 def base_name(path: str) -> str:
@@ -113,7 +116,7 @@ def notes(texts: Iterable[str]) -> None:
 
 def steps(of: Sequence[tuple[str, str]]) -> list[str]:
     """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
-    wide = max([len(what) for what, _ in of])
+    wide = max([len(what) for what, _ in of], default=0)
     if all(wide + len(command) + 4 <= _width() for _, command in of):
         return [f"{what:{wide}}  {command}" for what, command in of]
     return [line for what, command in of for line in (f"{what}:", f"  {command}")]
@@ -223,11 +226,18 @@ def leak_warnings(H: Rankers) -> list[str]:
     ]
 
 
-def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
-    """Return the choice for each kind of weak rankers, with a star at the one that was taken, and the rule."""
+def choice_lines(
+    found: pnorm.CrossValidation | None, told: str, sampled: Sequence[tuple[str, int, int]] = ()
+) -> list[str]:
+    """Return the choice for each kind of weak rankers, with a star at the one that was taken, and the rule.
+
+    `sampled` names a side of which only some of all training rows served the choice.
+    """
     if found is None:
         return []
+    top = found._top_place
     places = found._of_kinds()
+    places += [top] if top not in places else []
     points = [found._choice(i, s) for i, s in places]
     rows = []
     for place, point in zip(places, points, strict=True):
@@ -238,14 +248,52 @@ def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
         kind = f"{mark} {point.kind or told}"
         rows.append([kind, f"{point.p:g}", penalty, f"{value:.4f} ± {error:.4f}", f"{second:.4f}"])
     head = ["  weak rankers", "p", "penalty", "partial AUC", "average precision"]
-    folds, top = found.scores.shape[1], found._top_place
+    folds = found.scores.shape[1]
     largest = f"{found.mean[top]:.4f} ± {found.standard_error[top]:.4f}"
-    rule = f"Rule: within one standard error of the largest partial AUC ({largest}), the largest average precision."
+    rule = (
+        f"Rule: within one standard error of the largest partial AUC ({largest}), the largest average precision. "
+        f"± is the standard error over the {folds} folds, whose training rows overlap."
+    )
+    few = [
+        f"The choice uses {n:,} of {of:,} {side} training rows, so average precision is not comparable with the test."
+        for side, n, of in sampled
+    ]
     return [
         f"Chosen (*) by {folds}-fold cross-validation on the training rows:",
         *aligned([head, *rows], (0, 2)).splitlines(),
-        *sentences(rule),
+        *sentences(" ".join([rule, *few])),
     ]
+
+
+def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
+    """Return what kind of score the model is, how it was chosen, and whether its minimum is proved, in plain words."""
+    trace, found = learned.trace, learned.cross_validation
+    kinds = {
+        BOTH: "smooth curves of the columns",
+        STEPS: "step functions of the columns",
+        CUTS: "step functions of the columns",
+        LINES: "straight lines of the columns",
+    }
+    of = kinds.get(learned.kind, "weak rankers")
+    size = counted(_columns_in_use(learned), "column")
+    score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
+    score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
+    if trace.direction is not None or trace.status == "separable":
+        proof = "The columns separate the training rows, or nearly, so that there is no minimum."
+    elif math.isfinite(trace.gap):
+        proof = f"Proved to be the minimum (gap {max(trace.gap, 1e-16):.1g} nats)."
+        if trace.status != "converged":
+            proof = f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
+    elif math.isnan(trace.gap):
+        proof = f"It was trained by {counted(trace.n_iter, 'round')} of boosting, which stops before a minimum."
+    else:
+        proof = "It is not proved that training reached the minimum of its objective."
+    return sentences(f"{score} {proof}{'' if has_details else ' More: --details.'}")
+
+
+def _columns_in_use(learned: Learned) -> int:
+    used, H = np.flatnonzero(learned.lam), learned.H
+    return int(np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size)
 
 
 def model_lines(learned: Learned) -> list[str]:
@@ -258,8 +306,7 @@ def model_lines(learned: Learned) -> list[str]:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
     size = f"{used.size:,} of {counted(learned.lam.size, 'weak ranker')}"
-    H = learned.H
-    columns = np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size
+    columns = _columns_in_use(learned)
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
         *sentences(f"{', '.join(parts)}; {size} in use, of {counted(columns, 'column')}"),
@@ -267,8 +314,8 @@ def model_lines(learned: Learned) -> list[str]:
     ]
 
 
-def quality_lines(quality: Quality) -> list[str]:
-    """Return measures of the list, beside other lists."""
+def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
+    """Return measures of the list, beside other lists, and first whether a test shows that it is any good."""
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]
     rows = []
     for measure in quality.measures:
@@ -278,54 +325,65 @@ def quality_lines(quality: Quality) -> list[str]:
         cells = [value, low, high, *measure.others, measure.chance]
         write = _counts if measure.key == "positives_at_top" else _short
         own, low_told, high_told, *others = map(write, cells)
-        rows.append([measure.name, own, f"{low_told} to {high_told}", *others])
+        name = measure.name.removesuffix(" of the positives")
+        rows.append([name, own, f"{low_told} to {high_told}", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
-    lines, room = aligned(table, (0,)).splitlines(), len(head)
-    while len(lines[0]) > _width() - 2 and room > 3:  # a wrapped line would not be readable as a row
-        room -= 1
-        lines = aligned([row[:room] for row in table], (0,)).splitlines()
-    wider = [f"(more in a wider terminal: {', '.join(table[0][room:])})"] if room < len(head) else []
+    kept = list(range(len(head)))
+    lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
+    while len(lines[0]) > _width() - 2 and len(kept) > 3:  # a wrapped line would not be readable as a row
+        left_out.append(kept.pop(-2 if len(kept) > 5 else -1))  # a column alone, then chance, then the linear model
+        lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
+    wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
+    return [
+        *(sentences(markup.NO_BETTER) if is_test and not quality.beats_chance else []),
+        *sentences(headline(quality)),
+        *sentences(" ".join(markup.beside(quality))),
+        "",
+        *lines,
+        *wider,
+    ]
+
+
+def better_warnings(quality: Quality) -> list[str]:
+    """Return a warning of each other list that is better than this one beyond chance."""
+    return [
+        f"{markup.called(name)} is better than this list {what}, beyond chance" for name, what in markup.beaten(quality)
+    ]
+
+
+def doubts(quality: Quality) -> list[str]:
+    """Return what the test shows against the scores and probabilities of the rows that are printed."""
+    told, is_wrong = markup.calibrated(quality)
+    if not quality.beats_chance:
+        told = f"These rows may be first by chance. {told if is_wrong else ''}"
+    return sentences(told) if is_wrong or not quality.beats_chance else []
+
+
+def test_notes(quality: Quality) -> list[str]:
+    """Return what the other lists of the table are, and what the intervals cover."""
+    column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
-    if quality.difference is not None:
-        sentence, interval, doubt = markup.compared(quality.difference, quality.push)
-        more = [*markup.averages(quality, alone=False), _one_column(quality, quality.difference.depth)]
-        told = sentences(" ".join(filter(None, [f"{sentence} ({interval}).", doubt, *more])))
-    return [*sentences(headline(quality)), *told, "", *lines, *wider]
-
-
-def _one_column(quality: Quality, depth: int) -> str:
-    """Return a sentence if the best column alone is as good as the list, in the first rows or in average precision."""
-    alone = [k for k, name in enumerate(quality.lists) if name.endswith(" alone")]
-    if not alone:
-        return ""
-    k, name = alone[0], shown(quality.lists[alone[0]], 40)
-    hits, average = quality.measure("hits", depth), quality.measure("average_precision")
-    what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
-    if hits.others[k] >= hits.value:
-        count = _counts(hits.others[k])
-        rows = "row" if depth == 1 else f"{depth:,} rows"
-        return (
-            f"In the {end} {rows} “{name}” has {count} {what}{'' if count == '1' else 's'}, and this list has "
-            f"{_counts(hits.value)}: one column is about as good."
-        )
-    if average.others[k] >= average.value:
-        return (
-            f"The average precision of “{name}” is {_short(average.others[k])}, and that of this list "
-            f"{_short(average.value)}: one column is about as good."
-        )
-    return ""
+    if len(quality.lists) > (column is not None):
+        told.append("Linear model: logistic regression.")
+    if column is not None:
+        name = shown(column.removesuffix(markup.ALONE), 40)
+        told.append(f"“{name}”: largest AUC in training.")
+    told.append("Intervals leave out the choice of training rows.")
+    return sentences(" ".join(told))
 
 
 def headline(quality: Quality) -> str:
     """Return one sentence on the first rows."""
     measure = quality.headline
     depth, hits = measure.depth, quality.measure("hits", measure.depth)
-    value = _counts(hits.value)
     what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
-    are = "is" if value == "1" else "are"
+    ties = abs(hits.value - round(hits.value)) > 1e-6  # rows that tie share their places in equal parts
+    value = f"about {hits.value:,.0f}" if ties else _counts(hits.value)
+    are = "is" if value in ("1", "about 1") else "are"
+    tied = "; rows at this place tie" if ties else ""
     return (
         f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
-        f"({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}). "
+        f"({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}{tied}). "
         f"A random order has {_counts(hits.chance)} on average."
     )
 
@@ -367,8 +425,27 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     )
     if found.one_list is not None and found.hits is not None:
         low, high = found.one_list
-        seen += f" One list of {found.of:,.0f} rows has {low:,} to {high:,} hits."
+        seen += f" Of the rows taken from one list of {found.of:,.0f} rows, {low:,} to {high:,} are positive."
     return [*lines, *sentences(seen)]
+
+
+def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str]:
+    """Return how the rows of a budget, those of the test and those of the cut-off belong together."""
+    n = found.n_pos + found.n_neg
+    if not is_given:
+        return sentences(
+            f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
+        )
+    rows, of = f"{found.target:,.6g}", f"{found.of:,.0f}"
+    less = (
+        f" The cut-off takes {found.depth:,} of them: then {rows} rows or fewer are taken from a new list on average."
+        if found.depth < measured
+        else ""
+    )
+    return sentences(
+        f"{rows} of {of} rows are as many as {found.target * n / found.of:,.1f} of the {n:,} held-out rows. The test "
+        f"above measures the first {measured:,}.{less}"
+    )
 
 
 def budget_lines(f: Vector, take: Any) -> list[str]:
@@ -454,8 +531,12 @@ def _fitting(text: str, room: int) -> str:
 
 
 def _width() -> int:
+    """Return the characters of a line: COLUMNS if it is set, or else those of the terminal."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return max(int(given), _NARROW)
     try:
-        return max(os.get_terminal_size(sys.stdout.fileno()).columns, 60)
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROW)
     except (OSError, ValueError, AttributeError):  # not a terminal
         return _WIDE
 

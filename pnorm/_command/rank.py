@@ -22,7 +22,7 @@ from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, Unread, place
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
-from pnorm._command import opening, printing, scores_file
+from pnorm._command import fingerprint, opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
@@ -127,7 +127,7 @@ def _of_source(
     """Rank rows in memory, and add unknown levels to `seen`."""
     labels = None
     if columns.label is not None:
-        labels = _columns.labels_of(source, arguments.file, columns.label, _columns.TO_MEASURE, arguments.unlabelled)
+        labels = _columns.labels_of(source, arguments.file, columns.label, _columns.TO_MEASURE, arguments)
     table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
@@ -161,7 +161,17 @@ def _of_batches(
     known = model.metadata.get("positive") if arguments.positive is None else None
     like = known if isinstance(known, list) else None
     what = _columns.TO_MEASURE
-    reader = Reader(batches, columns, arguments.file, arguments.positive, like, progress, arguments.unlabelled, what)
+    reader = Reader(
+        batches,
+        columns,
+        arguments.file,
+        arguments.positive,
+        like,
+        progress,
+        arguments.unlabelled,
+        what,
+        arguments.negative,
+    )
     top, some = [
         Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, SIDE)
     ]
@@ -291,9 +301,12 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
-    empty = printing.empty_labels(rows, "; the list is measured by the others")
+    empty = printing.empty_labels(rows, "; the list is measured by the others", None, arguments.negative)
     about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}"
     printing.notes([*empty, about, *rows.source.notes])
+    if ranked.label is not None:
+        name = printing.base_name(arguments.file)
+        printing.warn(fingerprint.warnings(model.metadata, f, name, str(of_file)))
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
@@ -336,7 +349,8 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
         progress("writing the scores")
         why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
         is_apart, of_ids = _marks(arguments, ranked), _id_column(arguments, rows)
-        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why, is_apart, of_ids)
+        labels = None if rows.labels is None else (str(ranked.label), rows.labels)
+        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why, is_apart, of_ids, labels)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:

@@ -43,19 +43,31 @@ def columns(
     reasons: list[str] | None,
     has_label: NDArray[np.bool_] | None = None,
     id_column: str | None = None,
+    labels: tuple[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of the file, without those that are None; `id_column` is where the ids come from."""
+    """Return the columns of the file, without those that are None.
+
+    `id_column` is where the ids come from; `labels` are the column of the labels, and the labels.
+    """
     rank = np.empty(f.size, np.intp)
     rank[np.argsort(-f, kind="stable")] = np.arange(1, f.size + 1)
     found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {id_name(id_column): ids}
     found |= {"score": f, "probability": probability, "rank": rank, "take": take, "held_out": held}
-    found |= {"labelled": has_label, "reasons": reasons}
+    found |= {"labelled": has_label}
+    if labels is not None:
+        found[label_name(labels[0], id_column if ids is not None else None)] = labels[1]
+    found["reasons"] = reasons
     return {name: values for name, values in found.items() if values is not None}
 
 
 def id_name(column: str | None) -> str:
     """Return the name of the column of ids: its own, or "id" if another column of the file has that name."""
     return "id" if column is None or column in _NAMES else column
+
+
+def label_name(column: str, id_column: str | None = None) -> str:
+    """Return the name of the column of labels: its own, or "label" if another column of the file has that name."""
+    return "label" if column in (*_NAMES, "id", id_column) else column
 
 
 def write(path: str, columns: Mapping[str, Sequence[Any]], order: NDArray[np.intp]) -> None:

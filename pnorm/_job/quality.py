@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.special import digamma, expit, logit, ndtri
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -36,6 +36,9 @@ _PAIRED = 256
 """Places of either list where both are resampled together: pairs of places are what is counted then."""
 
 _RESAMPLES = 1000
+
+_STEPS, _FLAT = 50, 1e-12
+"""Steps of Newton's method for a calibration slope, at most, and a determinant below which there is none."""
 
 _DEPTHS, _POINTS = 60, 400
 """Points of curves by depth, and of ROC curves."""
@@ -123,6 +126,22 @@ class Quality:
     true positives, as they are what is found."""
     calibration: Calibration | None
     """Predicted probabilities beside what happened; None without probabilities."""
+    slope: Estimate | None = None
+    """The calibration slope: the coefficient of the logit of the probabilities in a logistic regression of the labels,
+    with Wald's interval. Below 1 the probabilities are too extreme. None without probabilities, or if they separate."""
+    further: tuple[Difference, ...] = ()
+    """The precision in first rows less that of each list after the first other one, chosen as for `difference`."""
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences of precision, one for each other list; none from tables of scores."""
+        return () if self.difference is None else (self.difference, *self.further)
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether an interval of the first rows, of the partial AUC or of the AUC lies above the value by chance."""
+        decisive = (self.headline, self.measure("partial_auc"), self.measure("auc"))
+        return any(measure.value.low > measure.chance for measure in decisive)
 
     @property
     def share(self) -> float:
@@ -215,20 +234,29 @@ def quality(
         name = words.of_list(key, negatives)
         measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
 
-    difference, averages = None, []
+    difference, averages, further = None, [], []
     a, b = read[0], read[min(1, len(read) - 1)]
+
+    def depth_beside(i: int) -> int:
+        """Return the main depth, or a deeper one if all first rows of both lists are hits there, or none is."""
+        of_both = zip(chosen, hits[where], hits_beside[i][where], strict=True)
+        return min([k for k, *found in of_both if k >= main and found not in ([0, 0], [k, k])], default=main)
+
     if len(read) > 1 and not (isinstance(a, ScoreTable) or isinstance(b, ScoreTable)):
-        deeper = [k for k, *of_both in zip(chosen, hits[where], hits_beside[0][where], strict=True)
-                  if k >= main and of_both not in ([0, 0], [k, k])]  # fmt: skip
-        depth = min(deeper, default=main)
-        precision = partial(_precision, depth=depth)
-        more = _difference((ranked[0], ranked[1]), (a, b), precision, sure, rng)
+        depth = depth_beside(0)
+        of_depth = [partial(_precision, depth=depth)]
+        (more,) = _differences((ranked[0], ranked[1]), (a, b), of_depth, sure, rng)
         difference = Difference(words.of_first("precision", depth), list(lists)[1], more, depth)
-    for name, rows, beside_it in list(zip(lists, ranked, read, strict=True))[1:]:
+    for i, (name, rows, beside_it) in enumerate(list(zip(lists, ranked, read, strict=True))[1:]):
         if not (isinstance(a, ScoreTable) or isinstance(beside_it, ScoreTable)):
-            more = _difference((ranked[0], rows), (a, beside_it), _average, sure, rng)
-            averages.append(Difference(words.of_list("average_precision", 0), name, more, n))
+            depth = depth_beside(i)
+            of_both: list[OfCounts] = [_average]
+            of_both += [partial(_precision, depth=depth)] if i else []
+            average, *first = _differences((ranked[0], rows), (a, beside_it), of_both, sure, rng)
+            averages.append(Difference(words.of_list("average_precision", 0), name, average, n))
+            further += [Difference(words.of_first("precision", depth), name, more, depth) for more in first]
     low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
+    pair = None if probability is None else _probabilities(probability, n_pos, n_neg)
     of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
     return Quality(
         n_pos,
@@ -243,7 +271,9 @@ def quality(
         tuple(averages),
         of_curve,
         tuple([_thinned(rows.distinct) for rows in ranked]),
-        None if probability is None else _calibration(probability, n_pos, n_neg, sure),
+        None if pair is None else calibration(*pair, sure),
+        None if pair is None else calibration_slope(*pair, sure),
+        tuple(further),
     )
 
 
@@ -402,14 +432,14 @@ def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
     return Estimate(value, most * low, most * high, measure.confidence)
 
 
-def _difference(
+def _differences(
     ranked: tuple[RankedList | MergedList, RankedList | MergedList],
     scores: Sequence[tuple[Vector, Vector]],
-    measure: OfCounts,
+    measures: Sequence[OfCounts],
     confidence: float,
     rng: np.random.Generator,
-) -> Estimate:
-    """Return a measure of one list less that of another, with an interval from resamples of the same rows.
+) -> list[Estimate]:
+    """Return measures of one list less those of another, with intervals from resamples of the same rows.
 
     Rows that have one place in either list are alike. Their number is drawn.
     """
@@ -425,19 +455,21 @@ def _difference(
         cells, at = np.unique(a * sizes[1] + b, return_inverse=True)
         sides.append((_Side(np.sort(at), None, cells.size), divmod(cells, sizes[1])))
 
-    def value(counts: Sequence[Any], i: int) -> float:
+    def values(counts: Sequence[Any], i: int) -> Vector:
         of_sides = [np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)]
-        return float(measure(DistinctScores(*of_sides)))
+        drawn_list = DistinctScores(*of_sides)
+        return np.array([float(measure(drawn_list)) for measure in measures])
 
-    def difference(counts: Sequence[Any]) -> float:
-        return value(counts, 0) - value(counts, 1)
+    def differences(counts: Sequence[Any]) -> list[float]:
+        found: list[float] = (values(counts, 0) - values(counts, 1)).tolist()
+        return found
 
     def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
-        return [[difference([side.drawn(rng) for side, _ in sides])] for _ in range(draws)]
+        return [differences([side.drawn(rng) for side, _ in sides]) for _ in range(draws)]
 
-    near = estimates([difference([side.counts() for side, _ in sides])], again, confidence, _RESAMPLES, rng)[0]
-    a, b = [float(measure(rows.distinct)) for rows in ranked]
-    return moved(near, a - b, 1.0, -1.0)
+    near = estimates(differences([side.counts() for side, _ in sides]), again, confidence, _RESAMPLES, rng)
+    exact = [[float(measure(rows.distinct)) for rows in ranked] for measure in measures]
+    return [moved(value, a - b, 1.0, -1.0) for value, (a, b) in zip(near, exact, strict=True)]
 
 
 # For charts -------------------------------------------------------------------------------------------
@@ -461,15 +493,40 @@ def _thinned(at: DistinctScores) -> Roc:
     return Roc(false[places].astype(np.float64), true[places].astype(np.float64))
 
 
-def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, sure: float) -> Calibration:
-    """Compare probabilities with what happened, in parts of the rows; rows of one probability stay together."""
+def _probabilities(probability: tuple[Any, Any], n_pos: int, n_neg: int) -> tuple[Vector, Vector]:
+    """Return the probabilities of both sides."""
     pair = _checks.two(probability, "probability must be a pair, of the positives and of the negatives")
     pos, neg = [_checks.scores(x, f"probability of the {side}") for x, side in zip(pair, _SIDES, strict=True)]
     if (pos.size, neg.size) != (n_pos, n_neg):
         raise ValueError(
             f"probability must be of the {n_pos} positives and {n_neg} negatives; got {pos.size} and {neg.size}"
         )
-    return calibration(pos, neg, sure)
+    return pos, neg
+
+
+def calibration_slope(pos: Vector, neg: Vector, sure: float) -> Estimate | None:
+    """Return the calibration slope of probabilities, with Wald's interval; None if there is no finite one."""
+    x = logit(np.clip(np.concatenate([pos, neg]), 1e-12, 1.0 - 1e-12))
+    y = np.arange(x.size) < pos.size
+    a, b, spread = 0.0, 1.0, float(x.std())
+    if spread == 0.0:
+        return None
+    for _ in range(_STEPS):
+        mean = expit(a + b * x)
+        weight = mean * (1.0 - mean)
+        s0, s1, s2 = float(weight.sum()), float(weight @ x), float(weight @ (x * x))
+        determinant = s0 * s2 - s1 * s1
+        if not determinant > _FLAT * max(1.0, s0 * s2):
+            return None
+        g0, g1 = float((y - mean).sum()), float((y - mean) @ x)
+        step_a, step_b = (s2 * g0 - s1 * g1) / determinant, (s0 * g1 - s1 * g0) / determinant
+        size = max(abs(step_a), abs(step_b) * spread)
+        short = min(1.0, 2.0 / size) if size > 0.0 else 1.0
+        a, b = a + short * step_a, b + short * step_b
+        if size < 1e-9:
+            wide = float(ndtri(0.5 + 0.5 * sure)) * math.sqrt(s0 / determinant)
+            return Estimate(b, b - wide, b + wide, sure)
+    return None
 
 
 _SIDES = ("positives", "negatives")

@@ -11,6 +11,7 @@ import numpy as np
 from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
+from pnorm._job.baselines import LINES
 from pnorm._job.quality import Measure, Quality
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.importance import Importance
@@ -155,7 +156,8 @@ def head(of: Findings) -> str:
     )
     return (
         f"<h1>{of.title}</h1>"
-        f'<p class="headline">{sentence} {interval}.</p>'
+        + (f'<p class="headline">{markup.NO_BETTER}</p>' if of.held_out and not q.beats_chance else "")
+        + f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
         + _alert(of)
@@ -189,11 +191,8 @@ def _worth(of: Findings) -> Section:
         ]
         for measure in whole
     ]
-    difference = ""
-    if q.difference is not None:
-        sentence, interval, doubt = markup.compared(q.difference, q.push)
-        difference = paragraph(f'{text(sentence, 200)} <span class="interval">({interval})</span>.', doubt)
-        difference += paragraph(*[text(told, 200) for told in markup.averages(q)])
+    told = markup.beside(q)
+    difference = paragraph(*[text(sentence, 200) for sentence in told]) if told else ""
     return (
         "quality",
         "How good the list is",
@@ -529,17 +528,18 @@ def _calibration(of: Findings) -> Section | None:
             strict=True,
         )
     ]
-    off = sum(not share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
-    told = (
-        "In all parts of the rows the predicted probability is inside the interval of the observed share."
-        if not off
-        else f"In {off} of {len(rows)} parts of the rows the predicted probability is outside the interval of the "
-        "observed share. Use these probabilities as an order only, or recalibrate them."
+    told, _ = markup.calibrated(of.quality)
+    inside = sum(share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
+    parts = (
+        f"In {inside} of {len(rows)} parts of the rows, the mean predicted probability is inside the interval of the "
+        f"observed share. A part has {count(int(found.rows.min()))} to {count(int(found.rows.max()))} rows. A small "
+        "part has a wide interval, which contains most values."
     )
     return (
         "calibration",
         "Calibration of the probabilities",
-        paragraph(told)
+        paragraph(text(told, markup.SENTENCE))
+        + paragraph(text(parts, markup.SENTENCE), kind="soft")
         + markup.figure(
             str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",
             legend([("observed, with its interval", "s0"), ("as predicted", "chance")]),
@@ -569,6 +569,13 @@ def _warned(of: Findings) -> list[str]:
         kind = of.these.removesuffix("s") if few == 1 else of.these
         verb = "is" if few == 1 else "are"
         said.append(f"Only {few} {kind} {verb} {side}, so the numbers on this page are uncertain. See the intervals.")
+    if of.held_out:
+        if not of.quality.beats_chance:
+            said.append(f"{markup.NO_BETTER} Reasons, shapes and importance explain the score only.")
+        said += [
+            f"{text(markup.called(name), 60)} is better than this list {text(what, 80)}, beyond chance."
+            for name, what in markup.beaten(of.quality)
+        ]
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and is_of_columns(str(note)))]
     return said + _of_drift(of, True)
@@ -724,4 +731,11 @@ def _glossary(of: Findings) -> Section:
         "treats all places alike.",
         "Penalty": "A term that keeps coefficients small, so that the list does not overfit the training rows.",
     }
+    for name in of.quality.lists:
+        if name == LINES:
+            words["Linear model"] = "A logistic regression on the same columns, learned from the training rows."
+        elif name.endswith(markup.ALONE):
+            words[text(name, 48)] = (
+                "The order of the rows by this column, which has the largest AUC of all columns on the training rows."
+            )
     return "words", "Glossary", markup.facts(words.items())

@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pnorm._checks.text import shown
+from pnorm._checks.text import counted, shown
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
+from pnorm.metrics._shares import share
 
 NAME = 48
 """Characters of a name or a value, at most."""
@@ -77,43 +78,129 @@ def signed_count(value: float) -> str:
 
 
 def compared(of: Difference, push: str) -> tuple[str, str, str]:
-    """Return how many more hits a list has than another, without a full stop; the interval; and whether it is doubtful.
+    """Return how many more hits a list has than another, without a full stop; the interval; and what it shows.
 
     These are plain texts, for a terminal as well.
     """
-    first, hit = ("last", "negative") if push == "bottom" else ("first", "positive")
+    hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
-    many = count(abs(by))
+    many = count(abs(round(by, 6)))
     told = (
         f"as many {hit}s as"
         if many == "0"
         else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
-    return (
-        f"In the {first} {count(of.depth)} rows this list has {told} “{shown(of.other, 40)}”",
-        f"{signed_count(low)} to {signed_count(high)}",
-        "" if low > 0.0 or high < 0.0 else _doubt(many, low, high, hit),
-    )
+    shows = "" if many == "0" else "This difference may be chance."
+    if low > 0.0 or high < 0.0:
+        shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
+    place = there(of, push)
+    return f"{place.capitalize()} this list has {told} {called(of.other)}", _more(low, high), shows
 
 
-def _doubt(many: str, low: float, high: float, hit: str) -> str:
-    """Return what an interval allows that holds no difference."""
-    if many != "0":
-        return "This difference may be chance."
-    ends = [f"{count(abs(x))} {'more' if x > 0.0 else 'fewer'}" for x in (low, high) if count(abs(x)) != "0"]
-    return f"On other test rows it may have {' to '.join(ends)}." if ends else ""
+def there(of: Difference, push: str) -> str:
+    """Return the rows of a difference in words."""
+    return f"in the {'last' if push == 'bottom' else 'first'} {'row' if of.depth == 1 else f'{count(of.depth)} rows'}"
 
 
-def averages(of: Quality, alone: bool = True) -> list[str]:
+def _more(low: float, high: float) -> str:
+    """Return the interval of a difference of counts, in whole rows that hold it."""
+    ends = math.floor(low + 1e-9), math.ceil(high - 1e-9)
+    low_told, high_told = [count(abs(x)) for x in ends]
+    if ends == (0, 0):
+        return "0 to 0"
+    if ends[0] >= 0:
+        return f"{low_told} to {high_told} more"
+    if ends[1] <= 0:
+        return f"{high_told} to {low_told} fewer"
+    return f"{low_told} fewer to {high_told} more"
+
+
+NO_BETTER = "The test does not show that this list is better than a random order."
+
+
+def beaten(of: Quality) -> list[tuple[str, str]]:
+    """Return the other lists that are better beyond chance, each with the measures in which they are."""
+    found: dict[str, list[str]] = {}
+    for difference in of.differences:
+        if difference.value.high < 0.0:
+            found.setdefault(difference.other, []).append(there(difference, of.push))
+    for difference in of.averages:
+        if difference.value.high < 0.0:
+            found.setdefault(difference.other, []).append("in average precision")
+    return [(name, " and ".join(what)) for name, what in found.items()]
+
+
+def calibrated(of: Quality) -> tuple[str, bool]:
+    """Return whether the test shows that the probabilities are wrong, in words, and whether they are.
+
+    The slope is tested, and the mean probability. A difference that is found counts in a test of any size.
+    With few rows of either kind, none that is found says little.
+    """
+    found, slope = of.calibration, of.slope
+    if found is None:
+        return "", False
+    n = of.n_pos + of.n_neg
+    expected = float(found.predicted @ found.rows) / n
+    _, low, high = share(of.n_pos, n, of.confidence)
+    told = []
+    if not low <= expected <= high:
+        told.append(
+            f"The mean predicted probability is {percent(expected)}, and {percent(of.n_pos / n)} of the rows are "
+            "positive."
+        )
+    known, is_wrong = "", bool(told) and not CLOSE[0] <= expected * n / of.n_pos <= CLOSE[1]
+    if slope is not None:
+        ends = f"{slope.low:.2f} to {slope.high:.2f}".replace("-", "−")
+        interval = f"calibration slope {slope:.2f}, {100 * of.confidence:.4g} % interval {ends}; 1 is right"
+        known = f" ({interval})".replace("slope -", "slope −")
+        if slope.high < 1.0 or slope.low > 1.0:
+            is_close = CLOSE[0] <= slope <= CLOSE[1]
+            is_wrong = is_wrong or not is_close
+            what = "extreme" if slope < 1.0 else "close to the average"
+            told.append(f"The probabilities are {'slightly ' * is_close}too {what}{known}.")
+    if told:
+        use = " Use them as an order only, or recalibrate them." if is_wrong else " The error is small."
+        return f"{' '.join(told)}{use}", is_wrong
+    least, kind = min((of.n_pos, "positive"), (of.n_neg, "negative"))
+    if least < CALIBRATED:
+        few = f"The test has too few rows to judge the probabilities{known}. {counted(least, 'row')} of it "
+        return f"{few}{'is' if least == 1 else 'are'} {kind}; {CALIBRATED} of each kind are needed.", False
+    return f"The test shows no error of the probabilities{known}.", False
+
+
+CLOSE = 0.8, 1.25
+"""Calibration slopes, and ratios of the mean probability to the share of positives, whose error is called small."""
+
+CALIBRATED = 100
+"""Rows of either kind that are needed to judge probabilities: Vergouwe et al., J. Clin. Epidemiol. 58 (2005)."""
+
+
+def beside(of: Quality) -> list[str]:
+    """Return sentences on the other lists, in plain text: of the first rows, and of average precision.
+
+    A column alone is named if the list is not shown to be better. If the test shows nothing of the list, only those
+    that are better beyond chance are named.
+    """
+    told = []
+    better = {name for name, _ in beaten(of)}
+    for difference in of.differences:
+        is_worse = difference.value.low <= 0.0
+        if (of.beats_chance or difference.other in better) and (is_worse or not difference.other.endswith(ALONE)):
+            sentence, interval, shows = compared(difference, of.push)
+            told += [f"{sentence} ({interval}).", shows]
+    return [*filter(None, told), *(averages(of) if of.beats_chance else [])]
+
+
+def averages(of: Quality) -> list[str]:
     """Return a sentence for each other list whose average precision is as good as that of this list, or better.
 
-    Sentences on a column alone are left out if `alone` is false. These are plain texts, as those of `compared`.
+    These are plain texts, as those of `compared`.
     """
     told = []
     own = of.measure("average_precision")
     for difference, other in zip(of.averages, own.others, strict=False):
         value, low, high = difference.value
-        if value > 0.0 or low == high == 0.0 or (difference.other.endswith(ALONE) and not alone):
+        if value > 0.0 or low == high == 0.0:
             continue
         ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
         name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
