@@ -291,24 +291,29 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 80
-    (first, second), (output,) = (re.findall(f"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
+    (first, second), (sample,) = (re.findall(f"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
     names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(first, names)
-    assert printed.getvalue() == output
+    assert printed.getvalue().splitlines() == re.findall(r"p = \d+: \d+ wrong", first)
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
+    exec(second, names)
+    p, wrong = re.findall(r"p = (\d+) is chosen: (\d+) wrong", second)[0]
+    assert (names["model"].p_, (names["right"][names["first"]] == 0).sum()) == (float(p), int(wrong))
     data = names["data"]
     frame = pandas.DataFrame(data.X, columns=data.names).assign(town=["Ulm", "Bonn"] * (data.y.size // 2))
-    rows = {"frame": frame[:600], "y": data.y[:600], "new": frame[600:700]}
-    exec(second, rows)
-    assert rows["scores"].shape == (100,)
     # the line for the terminal, on a file of the same rows
     (command,) = re.findall("```console\npnorm (.*?)\n```", text, re.DOTALL)
     frame[:600].assign(bought=data.y[:600], lead=range(600)).to_csv("leads.csv", index=False)
     assert main(command.split()) == 0
     assert Path("model.json").exists()
     assert Path("report.html").exists()
+    bank = Path(os.environ.get("PNORM_DATA", "missing"), "bank-full.csv.gz")
+    if bank.exists():
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert main([str(bank), "--label", "y"]) == 0
+        assert " ".join(sample.split()) in " ".join(printed.getvalue().split())
     # names in the prose, and files behind links
     for name in re.findall(r"`(pnorm(?:\.\w+)+)`", text):
         module, _, attribute = name.rpartition(".")
