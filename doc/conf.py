@@ -6,6 +6,10 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from docutils import nodes
+from sphinx.ext import autosummary
+from sphinx.util import logging
+
 import pnorm
 from pnorm._command import options, reproduce
 
@@ -55,7 +59,6 @@ nitpick_ignore_regex = [("py:class", r"(?!pnorm).*"), ("py:obj", r"(?!pnorm).*")
 autodoc_typehints = "none"
 python_maximum_signature_line_length = 90  # longer ones have a line for each argument
 autodoc_member_order = "bysource"
-python_maximum_signature_line_length = 80  # longer ones have one parameter per line
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
 numpydoc_validation_exclude = {  # private, or classes that users do not construct
@@ -146,8 +149,20 @@ def setup(app):
         source[:] = map(initials, source)
 
     def of_docstring(app, what, name, obj, options, lines):
-        # Literal blocks of docstrings are formulas in plain text, not Python.
-        lines[:] = [".. highlight:: none", "", *map(initials, lines), "", ".. highlight:: default", ""]
+        # Literal blocks of docstrings are formulas in plain text, not Python. The summary of a table is the first
+        # paragraph, so that nothing may stand before it.
+        lines[:] = map(initials, "\n".join(lines).strip("\n").split("\n"))
+        end = next((k for k, line in enumerate(lines) if not line.strip()), len(lines))
+        lines[end:end] = ["", ".. highlight:: none"]
+        lines += ["", ".. highlight:: default", ""]
+
+    def of_tables(app, doctree):
+        for table in doctree.findall(autosummary.autosummary_table):
+            for row in table.findall(nodes.row):
+                name, *others = [entry.astext().strip() for entry in row.children]
+                if not all(others):
+                    logging.getLogger(__name__).warning("the table has no summary of %s", name)
 
     app.connect("source-read", of_page)
+    app.connect("doctree-read", of_tables)
     app.connect("autodoc-process-docstring", of_docstring, priority=900)

@@ -135,8 +135,9 @@ def minimize(
     -------
     lam : ndarray, shape (n,)
         The minimiser. If there are several, Newton's method returns the one of least norm. On quasi-separable data,
-        `lam` is the minimiser on the rows of the support (see Notes), and `lam` plus a large multiple of
-        `trace.direction` approaches the infimum over all rows: `trace.lam_along`. On separable data, `lam` has the
+        `lam` is the minimiser on the rows of the support (see Notes), and `lam` plus a multiple s of
+        `trace.direction` approaches the infimum over all rows as s grows: `trace.lam_along(s)`. Without s it returns
+        the least multiple that ranks the training rows as in the limit. On separable data, `lam` has the
         widest margin (see Notes) and puts every positive at least 1 above every negative.
     trace : Trace
         `gap` is the certificate at the end, and `gaps` has those of all steps. `status` is the reason why the run

@@ -185,7 +185,9 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        r"""The minimised objective, shape (T + 1,): log F_p with its penalties::
+        r"""The minimised objective, log F_p with its penalties, shape (T + 1,).
+
+        It is::
 
             log F_p(λ) + l1 |λ|_1 + l2 |λ|^2 / 2
 
