@@ -113,9 +113,9 @@ class Trace:
     direction : ndarray, shape (n,), or None
         From `minimize` on data that are not overlapping: a vector of coefficients. F_p approaches its infimum as
         growing multiples of it are added to `lam`. `separation` is the kind of the data, and `lam_along` adds it.
-    direction_step : float
+    direction_step : float or None
         From `minimize` on quasi-separable data: the least s, zero or more, from which ``lam + s * direction`` puts
-        every positive at least 1 above every negative of its group, except the pairs that the direction ties. nan
+        every positive at least 1 above every negative of its group, except the pairs that the direction ties. None
         otherwise, and if rounding hides it.
     gradient_norm : float
         From `minimize`: Euclidean norm of the gradient of `objective` at the end; nan from `train`.
@@ -162,7 +162,7 @@ class Trace:
     message: str
     init: Vector
     direction: Vector | None = None
-    direction_step: float = math.nan
+    direction_step: float | None = None
     _points: Points | None = None
     gradient_norm: float = math.nan
     names: tuple[str, ...] = ()
@@ -316,7 +316,9 @@ class Trace:
         True
         """
         self.lam_along(s)
-        step = (self.direction_step if s is None else s) if self.separation == "quasi-separable" else 0.0
+        step = self.direction_step if s is None else s
+        if step is None or self.separation != "quasi-separable":
+            step = 0.0
         return None if self.intercept is None else Intercept(self.intercept - step * self._level, self.separation)
 
     def lam_along(self, s: float | None = None) -> Vector:
@@ -340,7 +342,7 @@ class Trace:
         ------
         ValueError
             If s is given and there is no `direction`; if s is negative, not finite or so large that a coefficient
-            overflows; or if s is not given and `direction_step` is nan.
+            overflows; or if s is not given and `direction_step` is None.
 
         Notes
         -----
@@ -368,7 +370,7 @@ class Trace:
                 raise ValueError(f"s is {s:g}, and the trace has no direction; leave s out")
         elif self.direction is None or self.separation == "separable":
             return lam
-        elif math.isnan(self.direction_step):
+        elif self.direction_step is None:
             raise ValueError("rounding hides how far the direction must be followed; pass s, such as 1e6")
         else:
             s = self.direction_step
@@ -466,7 +468,7 @@ def followed(lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
 
     On quasi-separable data they go along the direction; otherwise they are the given ones.
     """
-    if math.isnan(trace.direction_step):
+    if trace.direction_step is None:
         return lam, trace
     intercepts, b = trace._intercepts, trace.intercept_along()
     if intercepts is not None and b is not None:

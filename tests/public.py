@@ -417,8 +417,15 @@ def _of_pnorm():
         "ScoringFunction.predict": plain(_linear().predict),
         "ScoringFunction.score": plain(_linear().score),
         "Cutoff.takes": plain(_linear().cutoff.takes),
+        "Trace.lam_along": plain(_quasi().lam_along),
+        "Trace.intercept_along": plain(_quasi().intercept_along),
         "Trace.lam_at": plain(pnorm.train(POS, NEG, t_max=2)[1].lam_at),
     }
+
+
+def _quasi():
+    """The trace of a minimum at infinity."""
+    return pnorm.minimize([[0.9, 0.0], [0.3, 0.0], [0.2, 1.0]], [[0.8, 0.0], [0.1, 0.0]], p=4)[1]
 
 
 def _of_rankers():

@@ -156,7 +156,9 @@ def broadcasts(a):
 def answer(call, changed):
     """All that comes back, or the refusal; anything else that happens is an error of pnorm."""
     try:
-        return list(public.leaves(call(**changed)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pnorm.diagnostics.SeparationWarning)
+            return list(public.leaves(call(**changed)))
     except REFUSALS as error:
         if type(error) not in REFUSALS:
             raise

@@ -29,10 +29,10 @@ _NEAR = 1e-9
 """Share of s below which a further step is rounding."""
 
 
-def least_step(problem: Problem, separation: Separation, lam: Vector) -> float:
+def least_step(problem: Problem, separation: Separation, lam: Vector) -> float | None:
     """Return the least s from which lam + s * direction puts every pair off the support at least 1 apart.
 
-    It is nan if rounding hides it.
+    It is None if rounding hides it.
     """
     assert separation.direction is not None
     direction, s = separation.direction, 0.0
@@ -49,15 +49,15 @@ def least_step(problem: Problem, separation: Separation, lam: Vector) -> float:
         if not short.any():
             return s
         if (rise[short] <= 0.0).any():
-            return math.nan
+            return None
         with np.errstate(over="ignore"):
             more = float(((1.0 - apart[short]) / rise[short]).max())
         if not math.isfinite(s + more):
-            return math.nan
+            return None
         s += more
         if more <= _NEAR * s:
             return s
-    return math.nan
+    return None
 
 
 def level_of_support(problem: Problem, separation: Separation) -> float:
