@@ -4,8 +4,8 @@ import html
 import itertools
 import json
 import math
-from dataclasses import replace
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
