@@ -225,5 +225,6 @@ def test_one_row_is_no_rows(capsys, tmp_path):
     path.write_text("a,y\n" + "".join(f"{k},{int(k in (3, 7))}\n" for k in range(12)))
     status, out, _ = run(capsys, path, "--label", "y")
     assert status == 0
-    assert "Of the first 1 row of the list" in out
+    assert re.search(r"The first row of the list is (not )?positive \(95 % interval", out)
+    assert "No probabilities are shown" in " ".join(out.split())
     assert "The test has only 1 positive row, so the intervals are wide." in out

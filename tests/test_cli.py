@@ -715,6 +715,8 @@ def test_a_list_of_noise_is_said_to_be_one(capsys, tmp_path):
     assert re.search(rf"\nTest on .*\n  {told}\n", out)
     assert told in page.read_text(encoding="utf-8")
     assert "Do not use this list." in out
+    assert "No probabilities are shown" in out
+    assert not re.search(r"rank .* probability", out)
     assert not {"Choose where to stop", "Save the model", "Rank new rows"} & {*next_steps(out)}
     frame.assign(y=(rng.random(1500) < 1 / (1 + np.exp(1 - 2 * frame["a"]))).astype(int)).to_csv(path, index=False)
     status, out, _ = run(capsys, path, "--label", "y", "-p", 1, "--l2", 0.01, "--report", page)

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -314,6 +315,17 @@ def test_values_outside_the_range_and_missing_for_the_first_time():
     )
     again = pnorm.drift(old, rng.random((400, 1)), H, [1.0, -0.5, 0.3])
     assert (again.columns[0].beyond_ends, again.warnings) == ((), ())
+
+
+def test_a_share_that_would_print_as_zero_is_a_count_and_no_warning():
+    old, new = np.arange(10.0)[:, None], np.full((9042, 1), 5.0)
+    new[0] = 20.0
+    of = pnorm.drift(old, new, None, [1.0])
+    (column,) = of.columns
+    column = replace(column, beyond_ends=("above",))
+    of = replace(of, columns=(column,))
+    assert of.warnings[-1] == "x0 is above the largest value before, 9, in 1 of 9,042 rows"
+    assert not of._grave()[-1]
 
 
 def test_a_column_that_was_constant_and_is_another_constant_has_moved():

@@ -469,7 +469,7 @@ def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
     words = page_of(tmp_path / "r.html").words
     assert "Only 1 held-out row is positive" in words
-    assert "Of the first 1 row, about 0.5 are positive" in words
+    assert "The first row counts as 0.5 positive" in words
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
     assert "There is" not in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])

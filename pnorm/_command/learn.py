@@ -393,9 +393,9 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
     take = None if found.cutoff is None or found.cutoff.score is None else f >= found.cutoff.score
-    columns = printing.list_columns(
-        learned.push, found.f.size, job.measured, shown_rows, f, learned.probability(f), take
-    )
+    is_hidden = found.tested is not None and printing.hidden_probabilities(found.quality)
+    chance = None if is_hidden else learned.probability(f)
+    columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
     notes = printing.list_notes(learned.push, job.measured.ids is not None)
     if found.tested is not None:
         notes += printing.doubts(found.quality)

@@ -281,7 +281,7 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
     if trace.direction is not None or trace.status == "separable":
         proof = "The columns separate the training rows, or nearly, so that there is no minimum."
     elif math.isfinite(trace.gap):
-        proof = f"Proved to be the minimum (gap {max(trace.gap, 1e-16):.1g} nats)."
+        proof = f"Proved to be the minimum of the training objective (gap {max(trace.gap, 1e-16):.1g} nats)."
         if trace.status != "converged":
             proof = f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
     elif math.isnan(trace.gap):
@@ -356,7 +356,16 @@ def doubts(quality: Quality) -> list[str]:
     told, is_wrong = markup.calibrated(quality)
     if not quality.beats_chance:
         told = f"These rows may be first by chance. {told if is_wrong else ''}"
-    return sentences(told) if is_wrong or not quality.beats_chance else []
+    return sentences(f"{told} {hidden_probabilities(quality)}") if is_wrong or not quality.beats_chance else []
+
+
+def hidden_probabilities(quality: Quality) -> str:
+    """Return why the rows are printed without probabilities; empty if they are printed or do not exist."""
+    if quality.calibration is None:
+        return ""
+    if markup.calibrated(quality)[1]:
+        return "No probabilities are shown, as the test finds them wrong."
+    return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
 
 
 def test_notes(quality: Quality) -> list[str]:
@@ -368,7 +377,8 @@ def test_notes(quality: Quality) -> list[str]:
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals leave out the choice of training rows.")
+    told.append("Intervals: exact for precision, lift and recall, bootstrap for the others.")
+    told.append("They leave out the choice of training rows.")
     return sentences(" ".join(told))
 
 
@@ -381,9 +391,11 @@ def headline(quality: Quality) -> str:
     value = f"about {hits.value:,.0f}" if ties else _counts(hits.value)
     are = "is" if value in ("1", "about 1") else "are"
     tied = "; rows at this place tie" if ties else ""
+    told = f"Of the {end} {depth:,} rows of the list, {value} {are} {what}"
+    if depth == 1:
+        told = f"The {end} row of the list {markup.of_one(hits.value, what)}"
     return (
-        f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
-        f"({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}{tied}). "
+        f"{told} ({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}{tied}). "
         f"A random order has {_counts(hits.chance)} on average."
     )
 

@@ -307,6 +307,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     if ranked.label is not None:
         name = printing.base_name(arguments.file)
         printing.warn(fingerprint.warnings(model.metadata, f, name, str(of_file)))
+    hidden = ""
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
@@ -315,6 +316,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         measured = quality(pos, neg, push=push, probability=chance, budget=_depth(arguments, n))
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
         printing.section(title, printing.quality_lines(measured))
+        hidden = printing.hidden_probabilities(measured)
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.section("Rows to take", printing.budget_lines(f, ranked.take))
@@ -323,10 +325,12 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
-        found = printing.list_columns(push, f.size, rows, where, f[at], _chance(model, f[at]), take)
+        chances = None if hidden else _chance(model, f[at])
+        found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
         why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
         notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
+        notes += printing.sentences(hidden)
         printing.section(title, [*printing.list_lines(found, why), *notes])
 
 

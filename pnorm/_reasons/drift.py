@@ -192,7 +192,7 @@ class Drift:
 
     def _news(self) -> list[tuple[str, bool]]:
         """Return sentences on values that no old row had, and whether each may change the use of the list."""
-        news = [of for column in self.columns for of in _news(column)]
+        news = [of for column in self.columns for of in _news(column, self.n[1])]
         if len(news) > 2 * _TOLD:
             rest = news[2 * _TOLD :]
             news[2 * _TOLD :] = [(f"{len(rest)} more such findings", any(grave for _, grave in rest))]
@@ -319,6 +319,21 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _is_tiny(share: float) -> bool:
+    """Return whether a share would be printed as zero."""
+    return _percent(share) == _percent(0.0)
+
+
+def _of_rows(share: float, n: int) -> str:
+    """Return in how many of n rows something is found, with a count if the share is tiny."""
+    if not _is_tiny(share):
+        return f"in {_percent(share)} of the rows"
+    rows = share * n
+    if abs(rows - round(rows)) > 1e-6:  # rows have weights
+        return "in less than 0.05 % of the rows"
+    return f"in {round(rows):,} of {n:,} rows"
+
+
 def _some(share: float) -> str:
     return _percent(share) if share else "none"
 
@@ -347,7 +362,7 @@ def _told(column: ColumnDrift) -> str:
     return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
 
 
-def _news(column: ColumnDrift) -> list[tuple[str, bool]]:
+def _news(column: ColumnDrift, n: int) -> list[tuple[str, bool]]:
     """Return sentences on what no old row had, and whether each may change the use of the list."""
     name, found = shown(column.name), list[tuple[str, bool]]()
     if column.unseen:
@@ -364,14 +379,11 @@ def _news(column: ColumnDrift) -> list[tuple[str, bool]]:
     for k, side in enumerate(("below", "above")):
         if side in column.beyond_ends:
             what = "the smallest" if side == "below" else "the largest"
-            told = (
-                f"{name} is {side} {what} value before, {column.ends[2 + k]}, in {_percent(column.outside[k])} of the "
-                "rows"
-            )
-            found.append((told, True))
+            told = f"{name} is {side} {what} value before, {column.ends[2 + k]}, {_of_rows(column.outside[k], n)}"
+            found.append((told, not _is_tiny(column.outside[k])))
     if "missing" in column.beyond_ends:
-        told = f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before"
-        found.append((told, True))
+        told = f"{name} is missing {_of_rows(column.missing[1], n)}, and was never missing before"
+        found.append((told, not _is_tiny(column.missing[1])))
     return found
 
 

@@ -147,8 +147,9 @@ def head(of: Findings) -> str:
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
     whole = abs(hits.value - round(hits.value)) < 1e-6  # rows that tie share their places in equal parts
     told = count(hits.value) if whole else f"about {_about(hits.value)}"
-    rows = "row" if q.main == 1 else "rows"
-    sentence = f"Of the {of.first} {count(q.main)} {rows}, {told} {'is' if told == '1' else 'are'} {of.hit}"
+    sentence = f"Of the {of.first} {count(q.main)} rows, {told} {'is' if told == '1' else 'are'} {of.hit}"
+    if q.main == 1:
+        sentence = f"The {of.first} row {markup.of_one(hits.value, of.hit)}"
     interval = f'<span class="interval">({markup.whole(hits.value)})</span>'
     lead = (
         f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "

@@ -7,11 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pnorm._checks.text import counted, shown
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
-from pnorm.metrics._shares import share
+from pnorm.metrics._shares import Calibration, share
 
 NAME = 48
 """Characters of a name or a value, at most."""
@@ -93,8 +95,17 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     shows = "" if many == "0" else "This difference may be chance."
     if low > 0.0 or high < 0.0:
         shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
-    place = there(of, push)
-    return f"{place.capitalize()} this list has {told} {called(of.other)}", _more(low, high), shows
+    place, interval = there(of, push), _more(low, high)
+    if not float(many.replace(",", "")).is_integer():
+        interval += "; tied rows count in part"
+    return f"{place.capitalize()} this list has {told} {called(of.other)}", interval, shows
+
+
+def of_one(hits: float, hit: str) -> str:
+    """Return whether the first row is a hit, as the end of a sentence; rows that tie share the place."""
+    if abs(hits - round(hits)) > 1e-6:
+        return f"counts as {hits:.2g} {hit}"
+    return f"is {'' if round(hits) else 'not '}{hit}"
 
 
 def there(of: Difference, push: str) -> str:
@@ -159,7 +170,11 @@ def calibrated(of: Quality) -> tuple[str, bool]:
             what = "extreme" if slope < 1.0 else "close to the average"
             told.append(f"The probabilities are {'slightly ' * is_close}too {what}{known}.")
     if told:
-        use = " Use them as an order only, or recalibrate them." if is_wrong else " The error is small."
+        use = (
+            " Use them as an order only, or recalibrate them."
+            if is_wrong
+            else f" This is beyond chance. {_apart(found)}"
+        )
         return f"{' '.join(told)}{use}", is_wrong
     least, kind = min((of.n_pos, "positive"), (of.n_neg, "negative"))
     if least < CALIBRATED:
@@ -168,8 +183,18 @@ def calibrated(of: Quality) -> tuple[str, bool]:
     return f"The test shows no error of the probabilities{known}.", False
 
 
+def _apart(found: Calibration) -> str:
+    """Return how far predicted and observed shares are apart, on average over the parts."""
+    observed = np.array([float(x) for x in found.share])
+    mean = float(np.average(np.abs(found.predicted - observed), weights=found.rows))
+    return (
+        f"Predicted and observed shares differ by {100.0 * mean:.2g} percentage points on average over the parts of "
+        "the rows."
+    )
+
+
 CLOSE = 0.8, 1.25
-"""Calibration slopes, and ratios of the mean probability to the share of positives, whose error is called small."""
+"""Calibration slopes, and ratios of the mean probability to the share of positives, whose error is called slight."""
 
 CALIBRATED = 100
 """Rows of either kind that are needed to judge probabilities: Vergouwe et al., J. Clin. Epidemiol. 58 (2005)."""
