@@ -23,6 +23,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from test_package import MODULES
 
+from pnorm.diagnostics import SeparationWarning
+
 REFUSALS = (TypeError, ValueError, OverflowError)
 
 
@@ -157,7 +159,7 @@ def answer(call, changed):
     """All that comes back, or the refusal; anything else that happens is an error of pnorm."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pnorm.diagnostics.SeparationWarning)
+            warnings.simplefilter("ignore", SeparationWarning)
             return list(public.leaves(call(**changed)))
     except REFUSALS as error:
         if type(error) not in REFUSALS:
