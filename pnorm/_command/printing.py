@@ -24,7 +24,7 @@ from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED, Ask, ColumnPlan, Table
+from pnorm.rankers._table import AS_ASKED, NO_LEVEL, Ask, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -203,12 +203,11 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     lines = aligned([[shown(of.name, 30), _note(H, of)] for of in few], (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
-    rare = "no value is in"  # the note on a column that is read as categories already
     asked = {ask.column for ask in _asks(H)}  # a warning says what they are
     usable = [
         of
         for of in out
-        if of.values > 1 and of.note != AS_ASKED and of.name not in asked and not of.note.startswith(rare)
+        if of.values > 1 and of.note != AS_ASKED and of.name not in asked and not of.note.startswith(NO_LEVEL)
     ]
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines

@@ -31,6 +31,7 @@ from pnorm.rankers._table import (
     ALIKE,
     AS_ASKED,
     ID,
+    NO_LEVEL,
     OF,
     SEPARATES,
     Ask,
@@ -661,7 +662,7 @@ class _Learner:
         rare = self._n_values - len(kept)
         missing = sum(self._missing)
         if not kept and not missing:
-            raise LeaveOut(f"no value is in {self._how.min_rows} rows")
+            raise LeaveOut(f"{NO_LEVEL} {self._how.min_rows} rows")
         if len(kept) + bool(rare) + bool(missing) < 2:
             raise LeaveOut("all values are equal")
         levels = sorted(kept, key=lambda level: (isinstance(level, str), level))
@@ -669,7 +670,7 @@ class _Learner:
             levels.append(RARE)
             self._note = f"{rare:,} rare {'value is' if rare == 1 else 'values are'} the level {RARE}"
         elif rare:
-            self._note = f"no value is in {self._how.min_rows} rows; only whether it is missing counts"
+            self._note = f"{NO_LEVEL} {self._how.min_rows} rows; only whether it is missing counts"
         self._note = "; ".join(filter(None, [self._note, _alike(counts)]))
         if missing:
             levels.append(None)

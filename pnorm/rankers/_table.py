@@ -45,6 +45,9 @@ SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
+NO_LEVEL = "no value is in"
+"""Begins the note on a column of categories, all of which have too few rows."""
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
