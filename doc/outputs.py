@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Print:
-    """What a command prints, or the part of it that is stored."""
+    """A command, and the part of its print that is stored."""
 
     command: str
     part: str = r"[\s\S]*"

@@ -129,7 +129,7 @@ class Unread(Seen):
     """Counts of the values of a column that do not read as its kind, and count as missing, with examples."""
 
     what: str = ""
-    """What the values are, such as "a number"."""
+    """The kind of the column with its article, such as "a number"."""
     rows: tuple[int | str, ...] = ()
     """The rows of the examples, or their places in words."""
     in_training: int = 0

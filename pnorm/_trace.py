@@ -173,7 +173,7 @@ class Trace:
     _separation: str | None = None
     _told: str = ""
     _level: float = 0.0
-    """What a unit of the direction adds to the scores of the support, without groups."""
+    """Change of the scores of the support for each unit of the direction, without groups."""
 
     @cached_property
     def path(self) -> NDArray[np.float64] | None:

@@ -79,7 +79,7 @@ class Rows:
     all_rows: Rows | None = None
     """All rows of the file, if those without a label were set apart in memory."""
     at: NDArray[np.intp] | None = None
-    """Where these rows are among `all_rows`."""
+    """The numbers of these rows among `all_rows`."""
 
     @property
     def all_counts(self) -> tuple[int, int]:

@@ -67,7 +67,7 @@ class _Ranked:
 
     @cached_property
     def beside(self) -> tuple[Vector, str]:
-        """What effects are compared with: as in training, if the model contains it, or else the average row here."""
+        """The average parts that effects are relative to: of training rows, or of these if the model has none."""
         saved, H, lam = self.model.metadata.get("compared_with"), self.model.H, self.model.lam
         if isinstance(saved, dict) and len(saved.get("parts", ())) == len(H.column_names):
             size = len(H.column_names)

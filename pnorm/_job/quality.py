@@ -139,7 +139,7 @@ class Quality:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether an interval of the first rows, of the partial AUC or of the AUC lies above the value by chance."""
+        """Whether the interval of the headline, the partial AUC or the AUC lies above the value of a random order."""
         decisive = (self.headline, self.measure("partial_auc"), self.measure("auc"))
         return any(measure.value.low > measure.chance for measure in decisive)
 

@@ -21,7 +21,7 @@ _MANY = 20
 """Number of labels above which the message asks whether the column is right."""
 
 RANK, NEGATIVE = UNLABELLED = ("rank", "negative")
-"""What becomes of rows without a label: they are set apart and ranked with the others, or they are negative."""
+"""The ways to treat rows without a label: set them apart and rank them with the others, or take them as negative."""
 
 SAY = "pos_label=..."
 """The option for the positive label, as messages name it."""
@@ -55,7 +55,7 @@ class Labels:
         self.counts: Counter[str] = Counter()
         """How many rows have each label so far, in all spellings."""
         self.n_missing = 0
-        """How many rows have no label so far."""
+        """The number of rows without a label so far."""
 
     def of(self, column: Any, place: Place) -> NDArray[np.bool_]:
         """Return which rows of a batch are positive, given its labels and the places of its rows."""

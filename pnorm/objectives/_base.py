@@ -104,7 +104,7 @@ class Traits:
     nonsmooth: Corner | None = None
     """The part that has no derivative somewhere; None if all have one everywhere."""
     told: str = ""
-    """What the objective is, in a few words."""
+    """The price and the loss, in a few words."""
 
 
 class Objective(Protocol):

@@ -1,4 +1,4 @@
-"""What each column adds to the score."""
+"""Curves of the parts of the score, one for each column."""
 
 from __future__ import annotations
 
