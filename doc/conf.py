@@ -137,6 +137,17 @@ for name, parser in (("help", options.parser()), ("reproduce", reproduce.parser(
     (build / f"{name}.txt").write_text(parser.format_help())
 
 
+def as_rst(markdown):
+    """The change log: the headings differ, lists, bold words and code are the same in both languages."""
+    under = {1: "=", 2: "-", 3: "~"}
+    return re.sub(r"^(#+) (.*)$", lambda m: f"{m[2]}\n{under[len(m[1])] * len(m[2])}", markdown, flags=re.MULTILINE)
+
+
+# The change log, for developers/changes.rst.
+log = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+(build / "changes.inc").write_text(as_rst(log), encoding="utf-8")
+
+
 def initials(text):
     """Keep a reference whose author has one initial from being read as an item of a list, A., B., C., ..."""
     return re.sub(r"^( *\.\. \[\w+(?:-\d+)?\] +[A-Z])\. ", r"\1\\. ", text, flags=re.MULTILINE)

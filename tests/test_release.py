@@ -58,6 +58,25 @@ def test_the_documentation_builds_with_its_own_extra():
     assert others == {"pandas"} <= {re.match(r"[\w-]+", of)[0] for of in PROJECT["optional-dependencies"]["doc"]}
 
 
+def test_the_page_of_support_and_the_recipe_have_the_versions_of_the_project():
+    page = " ".join((ROOT / "doc" / "developers" / "support.rst").read_text(encoding="utf-8").split())
+    least = PROJECT["requires-python"].removeprefix(">=")
+    newest = re.findall(r"3\.\d+", " ".join(PROJECT["classifiers"]))[-1]
+    assert f"{least} to {newest} (CPython)" in page
+    numpy, windows, scipy = (re.search(r">=([\d.]+)", text)[1] for text in PROJECT["dependencies"])
+    assert f"{numpy} or newer; {windows} or newer on Windows" in page
+    assert f"{scipy} or newer" in page
+    extras = " ".join(of for group in PROJECT["optional-dependencies"].values() for of in group)
+    for name in ("scikit-learn", "pandas", "polars", "pyarrow", "Matplotlib", "Dask", "LightGBM", "XGBoost"):
+        version = re.search(rf"\b{name.lower()}(?:\[[\w,]+\])?>=([\d.]+)", extras)[1]
+        assert f"{name} {version}" in page, name
+    recipe = ROOT / "conda" / "meta.yaml"
+    if recipe.exists():  # it is not copied where wheels are tested
+        text = recipe.read_text(encoding="utf-8")
+        for wanted in (f"python >={least}", f"numpy >={numpy}", f"numpy >={windows}", f"scipy >={scipy}"):
+            assert f"- {wanted}" in text
+
+
 def test_the_change_log_begins_with_this_version():
     heading = re.search(r"^## (\S+) \((.*)\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     number, development, _ = pnorm.__version__.partition(".dev")
