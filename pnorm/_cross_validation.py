@@ -442,7 +442,20 @@ def cross_validate(
 
     If `l2` or `l1` is given, penalties are compared instead of rounds. For each fold and each p, `minimize` runs on the
     rows of the other folds for every penalty, from the largest to the smallest, as in `minimize_path`. The rows of the
-    fold are measured for each penalty.
+    fold are measured for each penalty. Most runs need the arguments of the second column only:
+
+    ===============  =====================  =====================================================================
+    part             most runs              optional
+    ===============  =====================  =====================================================================
+    rows             `pos`, `neg`           `y`, `pos_label`
+    weights, groups                         `weight`, `group`, `pos_weight`, `neg_weight`, `pos_group`, `neg_group`,
+                                            `group_weight`
+    compared         `H`, `p`, `l2`         `l1`, `t_max`, `rounds`
+    model                                   `push`, `loss`, `price`, `smoothing`, `signs`, `penalty`, `max_columns`
+    measure          `metric`, `folds`      `second_metric`, `seed`
+    run                                     `selection`, `tol`, `n_threads`
+    progress                                `progress`
+    ===============  =====================  =====================================================================
 
     Parameters
     ----------

@@ -65,7 +65,20 @@ def minimize(
     which `train` minimises by coordinate descent. If no minimiser exists, `status` and `message` of the trace give the
     reason.
 
-    Pass the rows of both sides, ``minimize(pos, neg)``, or all rows with their labels, ``minimize(X, y=y)``.
+    Pass the rows of both sides, ``minimize(pos, neg)``, or all rows with their labels, ``minimize(X, y=y)``. Most runs
+    need the arguments of the second column only:
+
+    ===============  ===================  =====================================================================
+    part             most runs            optional
+    ===============  ===================  =====================================================================
+    rows             `pos`, `neg`         `y`, `pos_label`
+    weights, groups                       `weight`, `group`, `pos_weight`, `neg_weight`, `pos_group`, `neg_group`,
+                                          `pos_grade`, `neg_grade`, `group_weight`
+    model            `H`, `p`             `push`, `loss`, `price`, `smoothing`, `signs`
+    penalty          `l2`                 `l1`, `penalty`, `max_columns`
+    run                                   `tol`, `max_iter`, `method`, `init`, `n_threads`
+    progress                              `progress`, `callback`
+    ===============  ===================  =====================================================================
 
     Parameters
     ----------

@@ -62,7 +62,19 @@ def train(
     changes its coefficient so that F_p is as small as possible. A larger p gives a higher price to negatives near the
     top of the list; p = 1 is RankBoost.
 
-    Pass the rows of both sides, ``train(pos, neg)``, or all rows with their labels, ``train(X, y=y)``.
+    Pass the rows of both sides, ``train(pos, neg)``, or all rows with their labels, ``train(X, y=y)``. Most runs need
+    the arguments of the second column only:
+
+    ===============  ===================  =====================================================================
+    part             most runs            optional
+    ===============  ===================  =====================================================================
+    rows             `pos`, `neg`         `y`, `pos_label`
+    weights, groups                       `weight`, `group`, `pos_weight`, `neg_weight`, `pos_group`, `neg_group`,
+                                          `pos_grade`, `neg_grade`, `group_weight`
+    model            `H`, `p`             `push`, `loss`, `price`, `smoothing`, `signs`
+    run              `t_max`              `selection`, `init`, `tol`, `n_threads`
+    progress                              `progress`, `callback`
+    ===============  ===================  =====================================================================
 
     Parameters
     ----------

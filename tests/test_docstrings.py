@@ -1,10 +1,13 @@
 """Docstrings that agree: parameters of one name are described in the same words."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import pnorm
 
 ROOT = Path(__file__).parents[1]
 
@@ -183,3 +186,10 @@ def test_titles_of_sections_stand_on_lines_of_their_own():
             r"^ +(?:Notes|Examples|Raises|Returns|Warns|See Also) -{3,}", path.read_text("utf-8"), re.MULTILINE
         )
         assert not glued, path
+
+
+@pytest.mark.parametrize("name", ["train", "minimize", "cross_validate"])
+def test_the_table_of_parameters_has_each_of_them_once(name):
+    function = getattr(pnorm, name)
+    table = re.search(r"^part .*?\n=[= ]+\n(.*?)\n=[= ]+\n", inspect.getdoc(function), re.MULTILINE | re.DOTALL)[1]
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(inspect.signature(function).parameters)
