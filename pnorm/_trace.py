@@ -95,15 +95,19 @@ class Trace:
         log F_p in nats, or log R for another price or loss, before the first round and after each one. With
         ``push="bottom"`` it is that of the reverse push, in which positives pay.
     status : str
-        ``"t_max"``: all rounds were run. ``"stationary"``: no edge is above `tol`. With ``selection="absolute"`` the
-        gradient is then zero to that tolerance. With other rules, the decrease of a coefficient may still lower the
-        objective, and `message` names one. ``"separable"``: `train` found one weak ranker that puts all positives above
-        all negatives, or `minimize` a combination that puts none below, so that the infimum of F_p is not attained.
-        ``"callback"``: the callback stopped the run. ``"stalled"``: rounding hides further progress, or `train` is at a
-        corner of the hinge. ``"converged"``: `minimize` has proved that the objective is within `tol` of its infimum,
-        or as close as rounding allows; `gap` is the proved bound. ``"max_iter"``: all Newton steps were used before
-        that. ``"running"``: the run is not over, as in a callback. ``"interrupted"``: an error or Ctrl-C ended the run;
-        the trace is the attribute `trace` of the exception.
+        - ``"t_max"``: all rounds were run.
+        - ``"stationary"``: no edge is above `tol`. With ``selection="absolute"`` the gradient is then zero to that
+          tolerance. With other rules, the decrease of a coefficient may still lower the objective, and `message` names
+          one.
+        - ``"separable"``: no minimiser exists, and `separation` names the kind of the data (see Notes). `train` ends so
+          only if a single weak ranker puts all positives above all negatives.
+        - ``"converged"``: `minimize` has proved that the objective is within `tol` of its infimum, or as close as
+          rounding allows; `gap` is the proved bound.
+        - ``"max_iter"``: all Newton steps were used before that.
+        - ``"callback"``: the callback stopped the run.
+        - ``"stalled"``: rounding hides further progress, or `train` is at a corner of the hinge.
+        - ``"running"``: the run is not over, as in a callback.
+        - ``"interrupted"``: an error or Ctrl-C ended the run; the trace is the attribute `trace` of the exception.
     message : str
         The reason for the status, as a sentence.
     init : ndarray, shape (n,)
@@ -123,6 +127,27 @@ class Trace:
         From `minimize`: the coefficients at each point. A Newton step changes all of them, so `ranker` is the weak
         ranker with the largest absolute edge, `edge` is that edge, and `step` the share of the Newton step that was
         taken (nan for other kinds of steps). The array is computed on first access. `lam_at` returns one of its rows.
+
+    Notes
+    -----
+    The status ``"separable"`` of `minimize` covers two kinds of data. Without a penalty:
+
+    ===============  =====================  ======================================  ============================
+    `status`         `separation`           what it means                           what to do
+    ===============  =====================  ======================================  ============================
+    ``"converged"``  None                   A minimiser exists. `lam` is within     Use `lam`.
+                                            `gap` of the minimum.
+    ``"separable"``  ``"quasi-separable"``  No minimiser. Some coefficients rank    Score with `lam_along`, or
+                                            no positive below a negative, and some  pass ``l2 > 0``.
+                                            positives above. `lam` minimises over
+                                            the other rows, the support.
+    ``"separable"``  ``"separable"``        No minimiser. Some coefficients rank    Check whether a column
+                                            every positive above every negative.    contains the label. Use
+                                            `lam` has the widest margin.            `lam`, or pass ``l2 > 0``.
+    any other        ``"undecided"``        Rounding hides the kind of the data.    Pass ``l2 > 0``.
+    ===============  =====================  ======================================  ============================
+
+    With ``l2 > 0`` a minimiser exists for all data, and `separation` is None.
 
     Examples
     --------
