@@ -427,7 +427,8 @@ def typeset(text):
 def add(found, folder, method):
     """Put one method into the tables of a folder; the lines of all other methods stay as they are.
 
-    The file needs the method and "ours". The summary gets the method where its mean is above that of the best so far.
+    The file needs the method and "ours". The summary gets the method where it was run on all splits of a set and its
+    mean is above that of the best so far.
     """
     pages = {part: (folder / f"additive{part}.inc").read_text(encoding="utf-8") for part in ("", "_summary")}
     after = ON_PAGE[ON_PAGE.index(method) - 1]
@@ -439,6 +440,8 @@ def add(found, folder, method):
         rest = re.sub(rf"   \* - {re.escape(method)}\n(     - .*\n)+", "", rest, count=1)
         at = re.search(rf"   \* - {re.escape(after)}\n(     - .*\n)+", rest).end()
         pages[""] = before + title + rest[:at] + new + rest[at:]
+        if len(runs) < int(re.search(r"(\d+) splits", title)[1]):
+            continue
         _, row, *cells = re.search(rf"(   \* - )({name})\n((?:     - .*\n?)+)", pages["_summary"]).groups()
         cells = cells[0].splitlines()
         for i, measure in enumerate(MEASURES):

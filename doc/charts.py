@@ -272,9 +272,9 @@ def case_weights(theme):
         "weight on the negatives of a logistic regression": ("weight ", theme.orange, "s"),
         "p of the push": ("p = ", theme.blue, "o"),
     }
-    left, right, below = ((-8, 1), "right"), ((8, 1), "left"), ((0, -14), "center")
-    places = {"weight 1": right, "weight 10": right, "weight 1000": left, "weight 10000": left}
-    places |= {"p = 1": left, "p = 2": right}  # away from the other path
+    right, below = ((8, 1), "left"), ((0, -14), "center")
+    places = dict.fromkeys(["weight 1", "weight 10", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
+    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center")}
     figure, axes = figure_of(1, 1, (WIDTH, 4.4), axis="both")
     ax = axes[0, 0]
     ax.spines["left"].set_visible(True)
@@ -287,6 +287,7 @@ def case_weights(theme):
             text = f"{int(name.removeprefix(start)):,}"
             ax.annotate(text, point, offset, textcoords="offset points", ha=side, color=colour, fontsize=10)
     ax.plot(*found["limit"], color=theme.ink, marker="D", ms=7, ls="none", label="common limit")
+    few_ticks(ax, 5)
     ax.set_xlabel("AUC (the whole list)")
     ax.set_ylabel("partial AUC to 1 % false positives")
     ax.margins(0.08)
