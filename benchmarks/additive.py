@@ -2,6 +2,7 @@
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/additive.py --out additive.json     # to measure
     python benchmarks/additive.py --show additive.json [--rst doc]    # to write the tables again
+    python benchmarks/additive.py --show some.json --rst doc --add METHOD     # to put one method into the tables
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult, bank and a9a at most 9,000
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
@@ -25,9 +26,11 @@ penalties as they are and divided by three. "200 rounds" is `pnorm.train` on 255
 push without a penalty.
 
 Theirs: logistic regression on columns of unit variance and on cubic splines with quantile knots, both with C by 5-fold
-cross-validation of the log loss; AdaBoost, 100 stumps; LightGBM with trees of depth one, their number by early stopping
-in 5-fold cross-validation; an explainable boosting machine (EBM) without interactions, with the defaults of
-interpret-core. Categories are categories for EBM, LightGBM and HistGradientBoosting, and indicators for all others.
+cross-validation of the log loss; "logistic, weights", on the same splines with a weight of 1, 10, 100 or 1000 on the
+negatives, which is chosen together with C on the folds and by the rule of the default; AdaBoost, 100 stumps; LightGBM
+with trees of depth one, their number by early stopping in 5-fold cross-validation; an explainable boosting machine
+(EBM) without interactions, with the defaults of interpret-core. Categories are categories for EBM, LightGBM and
+HistGradientBoosting, and indicators for all others.
 
 Differences are to the default, with their standard errors, corrected for splits that share rows (Nadeau and Bengio,
 2003), and the numbers of splits with more and less. pAUC is standardised, 0.5 is chance. Seconds are processor time for
@@ -48,7 +51,7 @@ from typing import NamedTuple
 import numpy as np
 from lightgbm import Dataset, cv, early_stopping, train
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
@@ -215,16 +218,54 @@ RULES["wide"] = OF_WIDE
 # Theirs -----------------------------------------------------------------------------------------------
 
 
+CS = np.logspace(-4, 2, 7)
+WEIGHTED = Grid(("splines",), (1, 10, 100, 1000))
+"""The weights on the negatives, in the place of powers."""
+
+
+def columns(data, rows, splines):
+    """Return columns for a linear model: indicators and numbers, or splines of the numbers."""
+    X = data.indicators()
+    if not splines:
+        return X
+    knots = make_pipeline(StandardScaler(), SplineTransformer(n_knots=6, knots="quantile", extrapolation="linear"))
+    numbers = int((~data.category).sum())  # they come first
+    knots.fit(X[rows, :numbers])
+    return np.hstack([knots.transform(X[:, :numbers]), X[:, numbers:]])
+
+
 def logistic(data, rows, judged, *, splines=False):
     """Logistic regression on columns, or on splines of those that are numbers."""
-    X = data.indicators()
-    if splines:
-        knots = make_pipeline(StandardScaler(), SplineTransformer(n_knots=6, knots="quantile", extrapolation="linear"))
-        numbers = int((~data.category).sum())  # they come first
-        knots.fit(X[rows, :numbers])
-        X = np.hstack([knots.transform(X[:, :numbers]), X[:, numbers:]])
-    classifier = LogisticRegressionCV(Cs=np.logspace(-4, 2, 7), cv=FOLDS, scoring="neg_log_loss", max_iter=300)
+    X = columns(data, rows, splines)
+    classifier = LogisticRegressionCV(Cs=CS, cv=FOLDS, scoring="neg_log_loss", max_iter=300)
     return make_pipeline(StandardScaler(), classifier).fit(X[rows], data.y[rows]).decision_function(X[judged])
+
+
+def weighted_path(X, y, judged, weight):
+    """Scores of other rows by logistic regressions with a weight on the negatives, one for each C."""
+    scaler = StandardScaler().fit(X)
+    X, judged = scaler.transform(X), scaler.transform(judged)
+    tol = 1e-4 * len(y) / (y + weight * (1 - y)).sum()  # of a mean loss, in which the positives count less and less
+    how = {"class_weight": {0: weight, 1: 1.0}, "tol": tol, "max_iter": 1000, "warm_start": True}
+    model = LogisticRegression(**how)
+    return [model.set_params(C=C).fit(X, y).decision_function(judged) for C in CS]
+
+
+def weighted(data, rows, judged):
+    """Logistic regression on splines, with a weight on the negatives: the scores, and what was chosen.
+
+    C and the weight are chosen together, on the same folds and by the same rule as the point of the default.
+    """
+    X, y = columns(data, rows, splines=True), data.y
+    held = np.empty((FOLDS, 1, len(WEIGHTED.powers), len(CS), len(HELD)))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X[rows], y[rows])
+    for a, (rest, fold) in enumerate((rows[rest], rows[fold]) for rest, fold in folds):
+        for b, weight in enumerate(WEIGHTED.powers):
+            for c, f in enumerate(weighted_path(X[rest], y[rest], X[fold], weight)):
+                held[a, 0, b, c] = [measure(f[y[fold] == 1], f[y[fold] == 0]) for measure in HELD.values()]
+    _, b, c = rule(WEIGHTED)(np.round(held, 5))
+    path = weighted_path(X[rows], y[rows], X[judged], WEIGHTED.powers[b])
+    return path[c], {"weight": WEIGHTED.powers[b], "C": float(CS[c])}
 
 
 def adaboost(data, rows, judged):
@@ -263,6 +304,7 @@ def trees(data, rows, judged):
 RIVALS = {
     "logistic regression": logistic,
     "logistic, splines": partial(logistic, splines=True),
+    "logistic, weights": weighted,
     "AdaBoost": adaboost,
     "LightGBM, depth 1": stumps,
     "EBM": ebm,
@@ -298,8 +340,9 @@ def split(data, rows, judged, wanted):
         found["200 rounds"] = measured(f, y[judged]) | {"seconds": time.process_time() - start}
     for name in [name for name in RIVALS if name in wanted]:
         start = time.process_time()
-        f = RIVALS[name](data, rows, judged)
-        found[name] = measured(f, y[judged]) | {"seconds": time.process_time() - start}
+        found_by = RIVALS[name](data, rows, judged)
+        f, choice = found_by if isinstance(found_by, tuple) else (found_by, {})
+        found[name] = measured(f, y[judged]) | {"seconds": time.process_time() - start} | choice
     return found
 
 
@@ -338,9 +381,9 @@ def table(runs):
     return lines
 
 
-def behind(runs, rule):
+def behind(runs, rule, without=(NOT_ADDITIVE,)):
     """By measure, the additive method of others that is best in the mean, and what it has more than a rule."""
-    others = [other for other in RIVALS if other != NOT_ADDITIVE and all(other in run for run in runs)]
+    others = [other for other in RIVALS if other not in without and all(other in run for run in runs)]
     for measure in MEASURES if others else ():
         values = {method: np.array([run[method][measure] for run in runs]) for method in (rule, *others)}
         top = max(others, key=lambda method: values[method].mean())
@@ -348,7 +391,10 @@ def behind(runs, rule):
 
 
 def verdicts(found):
-    """Where a rule is behind the best additive method by more than one standard error of the difference."""
+    """Where a rule is behind the best additive method by more than one standard error of the difference.
+
+    Without "logistic, weights", which is newer than these rules.
+    """
     yield ["rule", "behind", "where"]
     for title in RULES["wide"]:
         measured_on = {name: [run for run in runs if title in run] for name, runs in found.items()}
@@ -356,7 +402,7 @@ def verdicts(found):
         lost = [
             f"{measure} on {name} (\u2212{d.mean():.3f}, {top})"
             for name, runs in known.items()
-            for measure, _, top, d in behind(runs, title)
+            for measure, _, top, d in behind(runs, title, (NOT_ADDITIVE, "logistic, weights"))
             if d.mean() > corrected_error(d)
         ]
         yield [title, f"{len(lost)} of {len(known) * len(MEASURES)}", "; ".join(lost) or "nowhere"]
@@ -371,6 +417,46 @@ def summary(found):
             cells.append(f"{mean:.3f}, {0.0 - d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({top})")
         lines.append([name, *cells])
     return lines
+
+
+def typeset(text):
+    """Minus signs, and no break before an error."""
+    return re.sub(r"(?<=[ *])-(?=0\.)", "\u2212", text.replace(" \u00b1", "\u00a0\u00b1\u00a0"))
+
+
+def add(found, folder, method):
+    """Put one method into the tables of a folder; the lines of all other methods stay as they are.
+
+    The file needs the method and "ours". The summary gets the method where it was run on all splits of a set and its
+    mean is above that of the best so far.
+    """
+    pages = {part: (folder / f"additive{part}.inc").read_text(encoding="utf-8") for part in ("", "_summary")}
+    after = ON_PAGE[ON_PAGE.index(method) - 1]
+    for name, of in found.items():
+        runs = [{key: run[key] for key in ("default", method)} for run in map(methods, of["runs"]) if "default" in run]
+        line = table(runs)[-1]
+        new = typeset("".join(f"   {'*' if not i else ' '} - {cell}\n" for i, cell in enumerate(line)))
+        before, title, rest = re.split(rf"(?m)^({name}: .*\n)", pages[""])
+        rest = re.sub(rf"   \* - {re.escape(method)}\n(     - .*\n)+", "", rest, count=1)
+        at = re.search(rf"   \* - {re.escape(after)}\n(     - .*\n)+", rest).end()
+        pages[""] = before + title + rest[:at] + new + rest[at:]
+        if len(runs) < int(re.search(r"(\d+) splits", title)[1]):
+            continue
+        _, row, *cells = re.search(rf"(   \* - )({name})\n((?:     - .*\n?)+)", pages["_summary"]).groups()
+        cells = cells[0].splitlines()
+        for i, measure in enumerate(MEASURES):
+            values, ours = (np.array([run[which][measure] for run in runs]) for which in (method, "default"))
+            mean, more = (float(x.replace("\u2212", "-")) for x in re.findall(r"[+\u2212]?\d\.\d+", cells[i])[:2])
+            d = ours - values
+            if f"({method})" in cells[i] or values.mean() > mean - more + 5e-4:
+                cell = f"{ours.mean():.3f}, {0.0 + d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({method})"
+                cells[i] = typeset(f"     - {cell}")
+        body = "\n".join(cells)
+        pages["_summary"] = re.sub(
+            rf"   \* - {row}\n(     - .*\n?)+", lambda _, r=row, b=body: f"   * - {r}\n{b}\n", pages["_summary"]
+        )
+    for part, text in pages.items():
+        (folder / f"additive{part}.inc").write_text(text, encoding="utf-8")
 
 
 def show(found, folder=None):
@@ -398,8 +484,7 @@ def show(found, folder=None):
             parts = {"": tables, "_summary": list_table(summary(of_sets), ":class: dense")}
             parts["_rules"] = list_table(lines, ":widths: 18 12 70")
             for part, text in parts.items():
-                text = re.sub(r"(?<=[ *])-(?=0\.)", "\u2212", text.replace(" \u00b1", "\u00a0\u00b1\u00a0"))
-                (folder / f"additive{part}.inc").write_text(text, encoding="utf-8")
+                (folder / f"additive{part}.inc").write_text(typeset(text), encoding="utf-8")
         else:
             print_columns(lines)
 
@@ -412,10 +497,13 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
     parser.add_argument("--rst", type=Path, help="with --show, write them into this folder, for the documentation")
+    parser.add_argument("--add", choices=RIVALS, help="with --show and --rst, put this method alone into the tables")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
-    if arguments.show:
+    if arguments.add:
+        add(json.loads(arguments.show.read_text()), arguments.rst, arguments.add)
+    elif arguments.show:
         show(json.loads(arguments.show.read_text()), arguments.rst)
     else:
         wanted = arguments.method or ("ours", "200 rounds", *RIVALS)

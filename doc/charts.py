@@ -188,7 +188,7 @@ def thousandths(ax):
 
 MEASURES = {"pAUC 1 %": "partial AUC to 1 % false positives", "AP": "average precision", "AUC": "AUC",
             "precision 1 %": "precision in the first 1 %"}  # fmt: skip
-ADDITIVE = ("logistic regression", "logistic, splines", "AdaBoost", "LightGBM, depth 1", "EBM")
+ADDITIVE = ("logistic regression", "logistic, splines", "logistic, weights", "AdaBoost", "LightGBM, depth 1", "EBM")
 DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
 
@@ -196,14 +196,14 @@ def additive(theme, column):
     """The default minus each other method, by data set."""
     found = by_method("additive", column)
     names = ("p = 1", *ADDITIVE, "HistGradientBoosting")
-    figure, axes = figure_of(4, 2, (WIDTH, 9.6), sharey=True)
+    figure, axes = figure_of(4, 2, (WIDTH, 10.4), sharey=True)
     for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         for y, name in enumerate(names):
             _, more, error = map(number, must(DIFFERENCE, of[name][0], f"additive, {data}, {name}").groups())
             difference(ax, theme, -more, y, error)
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.axhline(0.5, color=theme.grid, lw=0.8)
-        ax.axhline(5.5, color=theme.grid, lw=0.8)
+        ax.axhline(len(names) - 1.5, color=theme.grid, lw=0.8)
         ax.set_title(f"{data} ({must(NUMBER, of['default'][0], data)[1]})")
         few_ticks(ax)
         thousandths(ax)
@@ -260,6 +260,38 @@ def additive_rules(theme):
     name_rows(ax, [row[0] + (" (the default)" if y == 0 else "") for y, row in enumerate(rows)])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel(f"comparisons, of {behind[0][1]},\nwon by the best other method")
+    return figure
+
+
+def case_weights(theme):
+    """The partial AUC over the AUC for weights on the negatives and for powers, down to their common limit."""
+    heading, *lines = (re.split(r"\s{2,}", line.strip()) for line in text_lines("weights"))
+    at = [heading.index("AUC"), heading.index("pAUC 1 %")]
+    found = {cells[0]: tuple(number(cells[i]) for i in at) for cells in lines}
+    paths = {
+        "weight on the negatives of a logistic regression": ("weight ", theme.orange, "s"),
+        "p of the push": ("p = ", theme.blue, "o"),
+    }
+    right, below = ((8, 1), "left"), ((0, -14), "center")
+    places = dict.fromkeys(["weight 1", "weight 10", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
+    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center")}
+    figure, axes = figure_of(1, 1, (WIDTH, 4.4), axis="both")
+    ax = axes[0, 0]
+    ax.spines["left"].set_visible(True)
+    for label, (start, colour, marker) in paths.items():
+        points = {name: point for name, point in found.items() if name.startswith(start)}
+        line = zip(*points.values(), found["limit"], strict=True)
+        ax.plot(*line, color=colour, marker=marker, ms=6, lw=1.4, label=label)
+        for name, point in points.items():
+            offset, side = places.get(name, ((5, 8), "center") if start == "weight " else below)
+            text = f"{int(name.removeprefix(start)):,}"
+            ax.annotate(text, point, offset, textcoords="offset points", ha=side, color=colour, fontsize=10)
+    ax.plot(*found["limit"], color=theme.ink, marker="D", ms=7, ls="none", label="common limit")
+    few_ticks(ax, 5)
+    ax.set_xlabel("AUC (the whole list)")
+    ax.set_ylabel("partial AUC to 1 % false positives")
+    ax.margins(0.08)
+    figure.legend(loc="outside upper center")
     return figure
 
 
@@ -771,6 +803,7 @@ CHARTS = [
     additive_ap,
     additive_summary,
     additive_rules,
+    case_weights,
     quality,
     stacking,
     boosting,

@@ -52,6 +52,7 @@ PRINTS = {
     "score_tables.txt": Print("benchmarks/score_tables.py"),
     "small.txt": Print("benchmarks/small.py"),
     "waits.txt": Print("benchmarks/waits.py"),
+    "weights.txt": Print("benchmarks/weights.py"),
 }
 
 _ADDITIVE = "benchmarks/additive.py --show additive.json --rst doc/_outputs"
