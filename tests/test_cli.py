@@ -24,6 +24,7 @@ from pnorm._command.main import main
 from pnorm._command.terminal import pasted, program
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
+from pnorm._report.verdicts import texts, verdicts
 
 
 @pytest.fixture
@@ -365,7 +366,7 @@ def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, argume
     message = trace.message.partition(" is within ")[0]  # of a gap of rounding the digits depend on the processor
     assert f"{trace.status} after {trace.n_iter} step{'s' * (trace.n_iter != 1)}: {message}" in out
     in_use = np.unique(H.column[np.flatnonzero(lam)]).size
-    used = f"{np.count_nonzero(lam)} of {len(H)} weak rankers in use, of {in_use} column{'s' * (in_use != 1)}"
+    used = f"{np.count_nonzero(lam)} of {len(H)} terms of the score in use, of {in_use} column{'s' * (in_use != 1)}"
     assert f"\nDetails of the model\n  {told} {used}\n" in out
 
 
@@ -731,7 +732,7 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
     f, g = rng.normal(size=2000) + 0.5 * y, rng.normal(size=2000) + 3.0 * y
     for scores, is_better in ((g, True), (f - 1e-9 * np.arange(2000), False)):
         measured = quality(f[y], f[~y], {"other": (f[y], f[~y]), "x alone": (scores[y], scores[~y])})
-        warned = printing.better_warnings(measured)
+        warned = texts(verdicts(measured, None), "better")
         assert (warned != []) == is_better
         assert ("“x alone” is better in the first" in " ".join(printing.quality_lines(measured))) == is_better
 
@@ -813,7 +814,7 @@ def test_constant_columns(capsys, tmp_path):
     path.write_text("x,y\n1,0\n1,1\n")
     status, out, _ = run(capsys, path, "--label", "y", "--rankers", "columns", "--details")
     assert status == 0
-    assert "0 of 1 weak ranker in use" in out
+    assert "0 of 1 term of the score in use" in out
 
 
 def test_help_and_version(capsys):

@@ -308,7 +308,7 @@ def test_it_has_all_that_was_given(full):
         "Mind the gap.",
         "pnorm leads.csv --label bought",
         "customer",
-        "It is proved that the objective",
+        "Proved to be the minimum of the training objective",
     ):
         assert words in full.words
     assert len(full.headings) == 13
@@ -468,12 +468,12 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
     words = page_of(tmp_path / "r.html").words
-    assert "Only 1 held-out row is positive" in words
+    assert "The test has only 1 positive row" in words
     assert "The first row counts as 0.5 positive" in words
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
     assert "There is" not in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])
-    assert "Only 2 held-out rows are negative" in page_of(tmp_path / "r.html").words
+    assert "The test has only 2 negative rows" in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, [0.0, 0.0], n_rows=0)
     page = page_of(tmp_path / "r.html")
     assert "The first rows, with reasons" not in page.headings
