@@ -1,6 +1,7 @@
 """The command, as a process of its own and by its function."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -735,6 +736,32 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
         warned = texts(verdicts(measured, None), "better")
         assert (warned != []) == is_better
         assert ("“x alone” is better in the first" in " ".join(printing.quality_lines(measured))) == is_better
+
+
+def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    path, page = tmp_path / "t.csv", tmp_path / "r.html"
+    frame.assign(y=rng.integers(0, 2, 120)).to_csv(path, index=False)
+    status, out, _ = run(capsys, path, "--label", "y", "-p", 4, "--l2", 1e-3, "--report", page)
+    assert status == 0
+    shown_page = html.unescape(page.read_text(encoding="utf-8"))
+    printed = " ".join(out.split())
+    few = re.search(r"The test has only \d+ (positive|negative) rows, so the intervals are wide\.", printed)
+    told = [few[0], "Label more rows before you use this list."]
+    told += re.findall(r"The test does not show that this list is better than [^.]*\.", printed)
+    told += re.findall(
+        r"The probabilities are [^;]*; 1 is right\)\. Use them as an order only, or recalibrate them\.", printed
+    )
+    assert len(told) >= 4
+    assert [text for text in told if text not in shown_page] == []
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])
+def test_one_row_of_a_class_never_shows_that_a_list_is_any_good(n_pos, n_neg):
+    measured = quality(np.arange(n_pos) + 0.99 * n_neg, np.arange(n_neg))
+    assert not measured.beats_chance
+    assert texts(verdicts(measured, None), "few")[0].endswith("rows or more, so that 5 are held out.")
 
 
 def test_rows_that_a_model_was_trained_on_are_recognised(capsys, tmp_path):

@@ -712,6 +712,18 @@ def test_a_chart_of_two_values_shows_both():
     assert sorted(heights)[-3:] == pytest.approx([0.0, 0.3, 0.7], abs=0.011)
 
 
+def test_a_page_without_training_rows_says_that_the_linear_model_is_missing(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    told = "pass the training rows as training=(X, y) to add it."
+    for more, is_missing in (
+        ({}, True),
+        ({"training": everything(fitted)["training"]}, False),
+        ({"others": {"f": y}}, False),
+    ):
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, **more)
+        assert (told in (tmp_path / "r.html").read_text(encoding="utf-8")) == is_missing
+
+
 def test_notes_are_not_counted_as_warnings(tmp_path):
     rare = ["Pisa" if k == 1 else city for k, city in enumerate(TABLE["city"])]
     plain = {**TABLE, "city": rare, "same": ["x"] * N}

@@ -162,7 +162,9 @@ def head(of: Findings) -> str:
         + f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
-        + "".join(paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler"))
+        + "".join(
+            paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler") if q.beats_chance
+        )
         + _alert(of)
     )
 
