@@ -391,7 +391,9 @@ def test_rows_of_every_form(form, tmp_path):
     f = pnorm.score(X, H, LAM)
     aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
     assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
-    assert ("linear model" in page.words) == (form not in ("sparse", "functions"))
+    has_lists = form not in ("sparse", "functions")
+    assert ("Positives, linear model" in page.words) == has_lists
+    assert ("This list is not compared with a linear model: " in page.words) == (not has_lists)
 
 
 def test_labels_are_those_of_split(tmp_path):

@@ -310,12 +310,10 @@ def _why_alone(training: Any, has_training: bool, held_out: bool) -> str:
     if not held_out:
         return ""
     if has_training:
-        return (
-            "There is no comparison with a linear model: the rows are not a table of columns, or have too many of them."
-        )
+        return "This list is not compared with a linear model: the rows are not a table, or have too many columns."
     if isinstance(training, Beside):
-        return "There is no comparison with a linear model: this needs the training rows, and the model has none."
-    return "There is no comparison with a linear model: pass the training rows as training=(X, y) to add it."
+        return "This list is not compared with a linear model: this needs the training rows, and the model has none."
+    return "This list is not compared with a linear model: pass the training rows as training=(X, y) to add it."
 
 
 def _baselines(
