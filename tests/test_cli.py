@@ -1,6 +1,7 @@
 """The command, as a process of its own and by its function."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from pnorm._command.main import main
 from pnorm._command.terminal import pasted, program
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
+from pnorm._report.verdicts import texts, verdicts
 
 
 @pytest.fixture
@@ -365,7 +367,7 @@ def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, argume
     message = trace.message.partition(" is within ")[0]  # of a gap of rounding the digits depend on the processor
     assert f"{trace.status} after {trace.n_iter} step{'s' * (trace.n_iter != 1)}: {message}" in out
     in_use = np.unique(H.column[np.flatnonzero(lam)]).size
-    used = f"{np.count_nonzero(lam)} of {len(H)} weak rankers in use, of {in_use} column{'s' * (in_use != 1)}"
+    used = f"{np.count_nonzero(lam)} of {len(H)} terms of the score in use, of {in_use} column{'s' * (in_use != 1)}"
     assert f"\nDetails of the model\n  {told} {used}\n" in out
 
 
@@ -731,9 +733,35 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
     f, g = rng.normal(size=2000) + 0.5 * y, rng.normal(size=2000) + 3.0 * y
     for scores, is_better in ((g, True), (f - 1e-9 * np.arange(2000), False)):
         measured = quality(f[y], f[~y], {"other": (f[y], f[~y]), "x alone": (scores[y], scores[~y])})
-        warned = printing.better_warnings(measured)
+        warned = texts(verdicts(measured, None), "better")
         assert (warned != []) == is_better
         assert ("“x alone” is better in the first" in " ".join(printing.quality_lines(measured))) == is_better
+
+
+def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    path, page = tmp_path / "t.csv", tmp_path / "r.html"
+    frame.assign(y=rng.integers(0, 2, 120)).to_csv(path, index=False)
+    status, out, _ = run(capsys, path, "--label", "y", "-p", 4, "--l2", 1e-3, "--report", page)
+    assert status == 0
+    shown_page = html.unescape(page.read_text(encoding="utf-8"))
+    printed = " ".join(out.split())
+    few = re.search(r"The test has only \d+ (positive|negative) rows, so the intervals are wide\.", printed)
+    told = [few[0], "Label more rows before you use this list."]
+    told += re.findall(r"The test does not show that this list is better than [^.]*\.", printed)
+    told += re.findall(
+        r"The probabilities are [^;]*; 1 is right\)\. Use them as an order only, or recalibrate them\.", printed
+    )
+    assert len(told) >= 4
+    assert [text for text in told if text not in shown_page] == []
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])
+def test_one_row_of_a_class_never_shows_that_a_list_is_any_good(n_pos, n_neg):
+    measured = quality(np.arange(n_pos) + 0.99 * n_neg, np.arange(n_neg))
+    assert not measured.beats_chance
+    assert texts(verdicts(measured, None), "few")[0].endswith("rows or more, so that 5 are held out.")
 
 
 def test_rows_that_a_model_was_trained_on_are_recognised(capsys, tmp_path):
@@ -813,7 +841,7 @@ def test_constant_columns(capsys, tmp_path):
     path.write_text("x,y\n1,0\n1,1\n")
     status, out, _ = run(capsys, path, "--label", "y", "--rankers", "columns", "--details")
     assert status == 0
-    assert "0 of 1 weak ranker in use" in out
+    assert "0 of 1 term of the score in use" in out
 
 
 def test_help_and_version(capsys):

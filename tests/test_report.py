@@ -308,7 +308,7 @@ def test_it_has_all_that_was_given(full):
         "Mind the gap.",
         "pnorm leads.csv --label bought",
         "customer",
-        "It is proved that the objective",
+        "Proved to be the minimum of the training objective",
     ):
         assert words in full.words
     assert len(full.headings) == 13
@@ -391,7 +391,9 @@ def test_rows_of_every_form(form, tmp_path):
     f = pnorm.score(X, H, LAM)
     aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
     assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
-    assert ("linear model" in page.words) == (form not in ("sparse", "functions"))
+    has_lists = form not in ("sparse", "functions")
+    assert ("Positives, linear model" in page.words) == has_lists
+    assert ("This list is not compared with a linear model: " in page.words) == (not has_lists)
 
 
 def test_labels_are_those_of_split(tmp_path):
@@ -468,12 +470,12 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
     words = page_of(tmp_path / "r.html").words
-    assert "Only 1 held-out row is positive" in words
+    assert "The test has only 1 positive row" in words
     assert "The first row counts as 0.5 positive" in words
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
     assert "There is" not in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])
-    assert "Only 2 held-out rows are negative" in page_of(tmp_path / "r.html").words
+    assert "The test has only 2 negative rows" in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, [0.0, 0.0], n_rows=0)
     page = page_of(tmp_path / "r.html")
     assert "The first rows, with reasons" not in page.headings
@@ -710,6 +712,18 @@ def test_a_chart_of_two_values_shows_both():
     assert set(np.round(drawn.y, 9)) == {-0.3, 0.7}
     heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
     assert sorted(heights)[-3:] == pytest.approx([0.0, 0.3, 0.7], abs=0.011)
+
+
+def test_a_page_without_training_rows_says_that_the_linear_model_is_missing(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    told = "pass the training rows as training=(X, y) to add it."
+    for more, is_missing in (
+        ({}, True),
+        ({"training": everything(fitted)["training"]}, False),
+        ({"others": {"f": y}}, False),
+    ):
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, **more)
+        assert (told in (tmp_path / "r.html").read_text(encoding="utf-8")) == is_missing
 
 
 def test_notes_are_not_counted_as_warnings(tmp_path):

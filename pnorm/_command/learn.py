@@ -32,11 +32,11 @@ from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
 from pnorm._report import markup
 from pnorm._report.report import Beside
+from pnorm._report.verdicts import Verdict, advice, doubts, hidden_probabilities, leaks, texts, verdicts
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
 
-_FEW = 50
-"""Held-out positives, or negatives, below which a note on wide intervals is printed."""
+_REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +128,8 @@ class _Found:
     kept: Learned
     """The model for --save and --out: `learned`, or a model of all rows."""
     warnings: tuple[str, ...]
+    drift: pnorm.Drift | None = None
+    """The held-out rows compared with the training rows."""
 
     @property
     def is_refitted(self) -> bool:
@@ -240,7 +242,16 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
         progress("learning from all rows")
         everything = None if job.drawn is None else job.drawn.everything
         kept = found.refit() if everything is None else learn_again(*job.sides(), kept, whole=everything)
-    return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings)
+    drift = _drift(job, found, progress)
+    return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings, drift)
+
+
+def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
+    """Return the changes between the training rows, or a sample of them, and the rows of the test."""
+    progress("comparing the test with the training rows")
+    table = found.training[0] if job.drawn is None else _checks.rows(job.file.table, job.like_all())
+    with kept([], UnknownLevelWarning):  # the test has told of them
+        return pnorm.drift(table, found.held_out[0], found.learned.H, found.learned.lam)
 
 
 def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
@@ -299,18 +310,18 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     beside += [(name, "not used") for name in columns.header if name not in known]
     n = job.n_trained
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
-    asked = printing.ask_warnings(learned.H, lambda text: in_file(text, job.place))
     printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
     printing.section(*printing.left_out_lines(learned.H))
-    planned = hasattr(learned.H, "plan")  # then the sections above contain what a TableWarning says
-    others = [text for text in found.warnings if not (planned and is_of_columns(text))]
-    others = [in_file(text, job.place) for text in others]
-    better = [] if found.tested is None else printing.better_warnings(found.quality)
-    printing.warn([*asked, *printing.leak_warnings(learned.H), *others, *better])
+    others = [in_file(text, job.place) for text in _other_warnings(found)]
+    told = _verdicts(job, found)
+    asked = [text + hint for text, hint in zip(texts(told, "column"), printing.kind_hints(learned.H), strict=True)]
+    printing.warn([*asked, *texts(told, "leak"), *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
     under = printing.test_notes(found.quality) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test), *under])
+    moved = [line for of in told if of.key == "drift" and of.grave for line in printing.sentences(of.text, 2)]
+    printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
         lines = printing.cutoff_lines(found.cutoff)
         if arguments.budget is not None:
@@ -322,6 +333,19 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
         printing.section("Details of the model", [*printing.model_lines(learned), *chosen])
+
+
+def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
+    """Return the verdicts on the list, which are printed in several places."""
+    here = partial(in_file, place=job.place)
+    is_test = found.tested is not None
+    return verdicts(found.quality, found.learned.H, held_out=is_test, drift=found.drift, in_file=here)
+
+
+def _other_warnings(found: _Found) -> list[str]:
+    """Return the warnings that do not repeat what the plan of the columns contains."""
+    planned = hasattr(found.learned.H, "plan")
+    return [text for text in found.warnings if not (planned and is_of_columns(text))]
 
 
 def _negatives(job: _Job) -> list[str]:
@@ -373,8 +397,7 @@ def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
     if found.tested is None:
         note = f"No row is held out. These are results on {n:,} {job.told}; on new rows the list is worse."
         return "Results on training rows", printing.sentences(note)
-    note = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
-    return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", [note] * found.is_refitted
+    return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", [_REFITTED] * found.is_refitted
 
 
 def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str, list[str]]:
@@ -393,18 +416,19 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str,
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
     take = None if found.cutoff is None or found.cutoff.score is None else f >= found.cutoff.score
-    is_hidden = found.tested is not None and printing.hidden_probabilities(found.quality)
+    is_hidden = found.tested is not None and hidden_probabilities(found.quality)
     chance = None if is_hidden else learned.probability(f)
     columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
     notes = printing.list_notes(learned.push, job.measured.ids is not None)
     if found.tested is not None:
-        notes += printing.doubts(found.quality)
+        notes += printing.sentences(doubts(found.quality))
     return title, [*printing.list_lines(columns, why), *notes]
 
 
 def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     """Return the most useful next steps, with the commands to type."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
+    told = _verdicts(job, found)
     facts: list[str] = []
     steps: list[tuple[str, str]] = []
     is_useful = found.tested is None or n.beats_chance
@@ -412,37 +436,27 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     def step(what: str, more: list[str], without: Sequence[str] = ()) -> None:
         steps.append((what, printing.again(arguments, more, without)))
 
-    leaks = [of.name for of in plan if of.separates]
-    if leaks:
-        step(f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])])
+    separating = leaks(found.learned.H)
+    if separating:
+        step(f"Leave out {first(separating, 1)}", ["--ignore", ",".join(separating[:3])])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
-    elif min(n.n_pos, n.n_neg) < _FEW:
-        fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
-        more = "More labelled rows make them narrower." if is_useful else "Label more rows before you use this list."
-        facts += printing.sentences(
-            f"The test has only {counted(fewest, f'{kind} row')}, so the intervals are wide. {more}"
-        )
-    elif not is_useful:
-        facts += printing.sentences(
-            f"Do not use this list. Look for columns that are related to {shown(str(job.columns.label), 40)}. With "
-            "more labelled rows, the test can show smaller effects."
-        )
-    if found.tested is not None and not leaks:  # with a leak, all lists are as good
+    facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
+    if found.tested is not None:
+        facts += printing.sentences(advice(n))
+    facts += [line for text in texts(told, "simpler") for line in printing.sentences(text)]
+    if found.tested is not None and not separating:  # with a leak, all lists are as good
         better = dict(markup.beaten(n))
         for difference in n.averages:
             name = difference.other
             if name not in better and (difference.value.low > 0.0 or not is_useful):
                 continue
-            what = f"is better {better[name]}" if name in better else "may do as well"
-            if not name.endswith(markup.ALONE):
-                told = f"The {shown(name, 40)} (logistic regression) {what}: use it."
-                if name not in better:
-                    told = (
-                        f"The test does not show that this list is better than the {shown(name, 40)}, which is simpler."
-                    )
-                facts += printing.sentences(told)
-            elif (name in better or difference.value <= 0.0) and len(job.columns.used) > 1:
+            if (
+                name.endswith(markup.ALONE)
+                and (name in better or difference.value <= 0.0)
+                and len(job.columns.used) > 1
+            ):
+                what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
                 step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
@@ -555,7 +569,10 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = measured.table, measured.y
     else:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
-    notes = []
+    notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings)]
+    notes = [text for text in notes if text in _other_warnings(found)]
+    if found.is_refitted:
+        notes.append(_REFITTED)
     if training is not None and job.drawn is not None:
         like_all = job.like_all()
         training = _checks.rows(job.file.table, like_all), job.file.y[like_all]
@@ -573,11 +590,14 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         p=learned.p,
         intercept=learned.trace.intercept,
         ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
-        training=Beside(training, job.means(learned), printing.average(learned.push)),
+        training=Beside(
+            training, job.means(learned), printing.average(learned.push), partial(in_file, place=job.place)
+        ),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,
         trace=learned.trace,
         cutoff=found.cutoff,
+        drift=found.drift,
         budget=found.quality.main if arguments.budget is not None else None,
         l1=learned.l1,
         l2=learned.l2,

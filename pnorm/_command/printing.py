@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,16 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm._checks import NUMBER, Vector
-from pnorm._checks.text import aligned, counted, first, shown
+from pnorm._checks.text import aligned, counted, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
+from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED, NO_LEVEL, Ask, ColumnPlan, Table
+from pnorm.rankers._table import AS_ASKED, NO_LEVEL, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -168,29 +168,20 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
 def _note(H: Rankers, of: ColumnPlan) -> str:
     """Return the note on a column, without what is told in a warning of its own."""
     note = of.note
-    for ask in _asks(H):
+    for ask in asks(H):
         if ask.column == of.name:
             short = "some values count as missing (see the warning)" if not ask.lost else "see the warning"
             note = note.replace(ask.text, short)
     return shown(note, 100)
 
 
-def _asks(H: Rankers) -> tuple[Ask, ...]:
-    return H.asks if isinstance(H, Table) else ()
-
-
-def ask_warnings(H: Rankers, in_file: Callable[[str], str]) -> list[str]:
-    """Return warnings of values that count as missing and of kinds in doubt, with the option that settles it.
-
-    `in_file` replaces rows of tables by places in the file.
-    """
+def kind_hints(H: Rankers) -> list[str]:
+    """Return for each column in doubt the option that settles its kind, or an empty text."""
     found = []
-    for ask in _asks(H):
-        text = f"{shown(ask.column, 40)}: {in_file(ask.text)}"
+    for ask in asks(H):
         words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
-        if words:
-            text += f". To say what it is: {' or '.join([pasted('--kind', word) for word in words])}"
-        found.append(text)
+        options = " or ".join([pasted("--kind", word) for word in words])
+        found.append(f" To say what it is: {options}" if words else "")
     return found
 
 
@@ -203,7 +194,7 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     lines = aligned([[shown(of.name, 30), _note(H, of)] for of in few], (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
-    asked = {ask.column for ask in _asks(H)}  # a warning says what they are
+    asked = {ask.column for ask in asks(H)}  # a warning says what they are
     usable = [
         of
         for of in out
@@ -211,18 +202,6 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     ]
     hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
-
-
-def leak_warnings(H: Rankers) -> list[str]:
-    """Return a warning of columns that may be known only after the label is."""
-    leaks = [shown(of.name, 40) for of in getattr(H, "plan", ()) if of.separates]
-    if not leaks:
-        return []
-    one = len(leaks) == 1
-    return [
-        f"{first(leaks, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
-        f"{'Is it' if one else 'Are they'} known before the label?"
-    ]
 
 
 def choice_lines(
@@ -246,7 +225,7 @@ def choice_lines(
         second = np.asarray(found.second_scores).mean(axis=1)[place]
         kind = f"{mark} {point.kind or told}"
         rows.append([kind, f"{point.p:g}", penalty, f"{value:.4f} ± {error:.4f}", f"{second:.4f}"])
-    head = ["  weak rankers", "p", "penalty", "partial AUC", "average precision"]
+    head = ["  terms", "p", "penalty", "partial AUC", "average precision"]
     folds = found.scores.shape[1]
     largest = f"{found.mean[top]:.4f} ± {found.standard_error[top]:.4f}"
     rule = (
@@ -273,21 +252,11 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
         CUTS: "step functions of the columns",
         LINES: "straight lines of the columns",
     }
-    of = kinds.get(learned.kind, "weak rankers")
+    of = kinds.get(learned.kind, "terms")
     size = counted(_columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
-    if trace.direction is not None or trace.status == "separable":
-        proof = "The columns separate the training rows, or nearly, so that there is no minimum."
-    elif math.isfinite(trace.gap):
-        proof = f"Proved to be the minimum of the training objective (gap {max(trace.gap, 1e-16):.1g} nats)."
-        if trace.status != "converged":
-            proof = f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
-    elif math.isnan(trace.gap):
-        proof = f"It was trained by {counted(trace.n_iter, 'round')} of boosting, which stops before a minimum."
-    else:
-        proof = "It is not proved that training reached the minimum of its objective."
-    return sentences(f"{score} {proof}{'' if has_details else ' More: --details.'}")
+    return sentences(f"{score} {proof(trace)}{'' if has_details else ' More: --details.'}")
 
 
 def _columns_in_use(learned: Learned) -> int:
@@ -304,7 +273,7 @@ def model_lines(learned: Learned) -> list[str]:
     if learned.max_columns is not None:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
-    size = f"{used.size:,} of {counted(learned.lam.size, 'weak ranker')}"
+    size = f"{used.size:,} of {counted(learned.lam.size, 'term')} of the score"
     columns = _columns_in_use(learned)
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
@@ -341,30 +310,6 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
         *lines,
         *wider,
     ]
-
-
-def better_warnings(quality: Quality) -> list[str]:
-    """Return a warning of each other list that is better than this one beyond chance."""
-    return [
-        f"{markup.called(name)} is better than this list {what}, beyond chance" for name, what in markup.beaten(quality)
-    ]
-
-
-def doubts(quality: Quality) -> list[str]:
-    """Return what the test shows against the scores and probabilities of the rows that are printed."""
-    told, is_wrong = markup.calibrated(quality)
-    if not quality.beats_chance:
-        told = f"These rows may be first by chance. {told if is_wrong else ''}"
-    return sentences(f"{told} {hidden_probabilities(quality)}") if is_wrong or not quality.beats_chance else []
-
-
-def hidden_probabilities(quality: Quality) -> str:
-    """Return why the rows are printed without probabilities; empty if they are printed or do not exist."""
-    if quality.calibration is None:
-        return ""
-    if markup.calibrated(quality)[1]:
-        return "No probabilities are shown, as the test finds them wrong."
-    return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
 
 
 def test_notes(quality: Quality) -> list[str]:
@@ -429,15 +374,16 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
         of = f"{found.rows:,.0f} rows taken from {found.of:,.0f}"
         promise = f"at least {found.promised:,.1f} of {of} are positive, on average"
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    lines += sentences(f"On new rows like these: {promise}, {sure}.")
-    seen = (
-        f"On the held-out rows: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of all "
-        "positives."
-    )
+    lines += sentences(f"To plan, use this guarantee for new rows like these: {promise}, {sure}.")
     if found.one_list is not None and found.hits is not None:
         low, high = found.one_list
-        seen += f" Of the rows taken from one list of {found.of:,.0f} rows, {low:,} to {high:,} are positive."
-    return [*lines, *sentences(seen)]
+        lines += sentences(
+            f"For one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives among the rows taken."
+        )
+    return lines + sentences(
+        f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "
+        "all positives."
+    )
 
 
 def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str]:

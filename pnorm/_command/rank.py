@@ -32,6 +32,7 @@ from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
+from pnorm._report.verdicts import doubts, few_rows, hidden_probabilities
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._split import word
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
@@ -296,18 +297,17 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
     else:
         print(printing.labelled(arguments.file, rows, ranked.label))
-    used, size = np.count_nonzero(model.lam), counted(model.lam.size, "weak ranker")
+    used, size = np.count_nonzero(model.lam), counted(model.lam.size, "term")
     about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
     empty = printing.empty_labels(rows, "; the list is measured by the others", None, arguments.negative)
-    about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}"
+    about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} of the score in use{about}"
     printing.notes([*empty, about, *rows.source.notes])
     if ranked.label is not None:
-        name = printing.base_name(arguments.file)
-        printing.warn(fingerprint.warnings(model.metadata, f, name, str(of_file)))
-    hidden = ""
+        printing.warn(_trained_on(arguments, ranked))
+    hidden, is_hidden = "", False
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
@@ -315,8 +315,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         n = pos.size + neg.size
         measured = quality(pos, neg, push=push, probability=chance, budget=_depth(arguments, n))
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
-        printing.section(title, printing.quality_lines(measured))
-        hidden = printing.hidden_probabilities(measured)
+        printing.section(title, [*printing.quality_lines(measured), *printing.sentences(few_rows(measured))])
+        hidden, is_hidden = doubts(measured), bool(hidden_probabilities(measured))
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.section("Rows to take", printing.budget_lines(f, ranked.take))
@@ -325,13 +325,19 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
-        chances = None if hidden else _chance(model, f[at])
+        chances = None if is_hidden else _chance(model, f[at])
         found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
         why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
         notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         notes += printing.sentences(hidden)
         printing.section(title, [*printing.list_lines(found, why), *notes])
+
+
+def _trained_on(arguments: argparse.Namespace, ranked: _Ranked) -> list[str]:
+    """Return a warning if the rows that the list is measured on may be those that the model was trained on."""
+    about, name = ranked.model.metadata, printing.base_name(arguments.file)
+    return fingerprint.warnings(about, ranked.f, name, str(about.get("file")))
 
 
 def _top(arguments: argparse.Namespace, f: Vector) -> int:
@@ -373,6 +379,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
             budget=_depth(arguments, at.size),
             training=Beside(None, *ranked.beside),
             drift=ranked.drift,
+            notes=_trained_on(arguments, ranked),
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
             label=printing.positive(rows, str(ranked.label)),

@@ -40,6 +40,9 @@ _RESAMPLES = 1000
 _STEPS, _FLAT = 50, 1e-12
 """Steps of Newton's method for a calibration slope, at most, and a determinant below which there is none."""
 
+_RANK_TEST = 20
+"""Rows of a class below which a rank test decides as well whether a list is better than a random order."""
+
 _DEPTHS, _POINTS = 60, 400
 """Points of curves by depth, and of ROC curves."""
 
@@ -139,9 +142,20 @@ class Quality:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the interval of the headline, the partial AUC or the AUC lies above the value of a random order."""
-        decisive = (self.headline, self.measure("partial_auc"), self.measure("auc"))
-        return any(measure.value.low > measure.chance for measure in decisive)
+        """Whether the interval of the headline, the partial AUC or the AUC lies above the value of a random order.
+
+        With fewer than 20 rows of a class, a bootstrap interval is too narrow. Then the AUC or the partial AUC counts
+        only if a rank test rejects a random order at the same confidence.
+        """
+        headline, auc = self.headline, self.measure("auc")
+        if headline.value.low > headline.chance:
+            return True
+        if not any(measure.value.low > measure.chance for measure in (auc, self.measure("partial_auc"))):
+            return False
+        if min(self.n_pos, self.n_neg) >= _RANK_TEST:
+            return True
+        spread = math.sqrt((self.n_pos + self.n_neg + 1) / (12.0 * self.n_pos * self.n_neg))
+        return float(auc.value) - 0.5 > float(ndtri(0.5 + 0.5 * self.confidence)) * spread
 
     @property
     def share(self) -> float:

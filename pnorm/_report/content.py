@@ -20,6 +20,7 @@ from pnorm._report import markup
 from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number, short_count
 from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
+from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
@@ -28,9 +29,6 @@ from pnorm.rankers._table import ALIKE, AS_ASKED, ColumnPlan
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
 """Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
 in a warning, at most."""
-
-_FEW = 50
-"""Rows of a side below which the page says that its numbers are uncertain."""
 
 Section = tuple[str, str, str]
 
@@ -52,6 +50,9 @@ class Findings:
     """All that the report tells."""
 
     quality: Quality
+    verdicts: Sequence[Verdict]
+    alone: str
+    """Why the list is not compared with a linear model; empty if it is."""
     title: str
     label: str
     rows: Sequence[Row]
@@ -161,6 +162,9 @@ def head(of: Findings) -> str:
         + f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
+        + "".join(
+            paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler") if q.beats_chance
+        )
         + _alert(of)
     )
 
@@ -193,6 +197,7 @@ def _worth(of: Findings) -> Section:
         for measure in whole
     ]
     told = markup.beside(q)
+    told = [*told, *texts(of.verdicts, "simpler"), *filter(None, [of.alone])]
     difference = paragraph(*[text(sentence, 200) for sentence in told]) if told else ""
     return (
         "quality",
@@ -360,6 +365,7 @@ def _rows(of: Findings) -> Section | None:
             f"compared with {text(of.reference, 80)}. A bar to the right raises the score, a bar to the left lowers "
             "it. Bars explain the score. They do not predict the effect of changing a value."
         )
+        + (paragraph(text(doubts(of.quality), markup.SENTENCE)) if of.held_out and doubts(of.quality) else "")
         + markup.table(
             f"The {of.first} {len(rows)} of {count(of.n)} {of.these}",
             head,
@@ -559,27 +565,10 @@ def _warned(of: Findings) -> list[str]:
     said = []
     if not of.held_out:
         said.append("All numbers on this page are from training rows. On new rows the list is worse.")
-    leaks = [column for column in of.plan if column.separates]
-    for column in leaks:
-        said.append(
-            f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Check that it is known before the "
-            "outcome. If it is not, leave the column out."
-        )
-    few, side = min((of.quality.n_pos, "positive"), (of.quality.n_neg, "negative"))
-    if few < _FEW:
-        kind = of.these.removesuffix("s") if few == 1 else of.these
-        verb = "is" if few == 1 else "are"
-        said.append(f"Only {few} {kind} {verb} {side}, so the numbers on this page are uncertain. See the intervals.")
-    if of.held_out:
-        if not of.quality.beats_chance:
-            said.append(f"{markup.NO_BETTER} Reasons, shapes and importance explain the score only.")
-        said += [
-            f"{text(markup.called(name), 60)} is better than this list {text(what, 80)}, beyond chance."
-            for name, what in markup.beaten(of.quality)
-        ]
+    said += [_marked(verdict) for verdict in of.verdicts if verdict.grave]
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and is_of_columns(str(note)))]
-    return said + _of_drift(of, True)
+    return said
 
 
 def _noticed(of: Findings) -> list[str]:
@@ -594,15 +583,14 @@ def _noticed(of: Findings) -> list[str]:
     alike = [column for column in of.plan if ALIKE in column.note]
     if alike:
         said.append(f"Columns with values that may be meant as one: {_noted(alike)}. They are kept apart.")
-    return said + _of_drift(of, False)
+    return said + [_marked(verdict) for verdict in of.verdicts if verdict.key == "drift" and not verdict.grave]
 
 
-def _of_drift(of: Findings, grave: bool) -> list[str]:
-    """Return the sentences on drift that may change the use of the list, or the others."""
-    if of.drift is None:
-        return []
-    told = zip(of.drift._sentences(), of.drift._grave(), strict=True)
-    return [text(sentence, markup.SENTENCE) for sentence, is_grave in told if is_grave == grave]
+def _marked(verdict: Verdict) -> str:
+    """Return a verdict as HTML, with the name of a column at its beginning in bold."""
+    name = verdict.subject
+    bold = f"<strong>{text(name, 40)}</strong>" if name else ""
+    return bold + text(verdict.text[len(name) :], markup.SENTENCE)
 
 
 def _noted(columns: Sequence[ColumnPlan]) -> str:
@@ -661,24 +649,11 @@ def _proof(of: Findings) -> Section | None:
     trace = of.trace
     if trace is None:
         return None
-    gap = trace.gap
-    if trace.direction is not None or trace.status == "separable":
-        told = (
-            "The training rows are separable, or nearly so: larger coefficients always fit better, and no best ones "
-            "exist. The list uses finite coefficients on the way there."
-        )
-    elif math.isfinite(gap):
-        told = (
-            "The coefficients are optimal for these weak rankers, this p and this penalty. It is proved that the "
-            f"objective of training is within {max(gap, 1e-16):.1g} of its minimum."
-        )
-    elif math.isnan(gap):
-        told = (
-            f"The coefficients come from {count(trace.n_iter)} rounds of boosting, which stops before the minimum. "
-            "There is no certificate."
-        )
-    else:
-        told = "There is no proof that these coefficients are optimal for these weak rankers."
+    told = proof(trace)
+    if is_separable(trace):
+        told += " Larger coefficients always fit better. The list uses finite ones."
+    elif math.isfinite(trace.gap):
+        told += " No other coefficients of these weak rankers have a smaller objective, up to this gap."
     return (
         "certificate",
         "Optimality certificate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._report import content, markup
 from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
+from pnorm._report.verdicts import hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
 from pnorm._split import one_label, positives, without_column
 from pnorm._trace import Trace
@@ -58,6 +59,8 @@ class Beside(NamedTuple):
     """The parts of its score, one for each column."""
     told: str = ""
     """The row in words."""
+    in_file: Callable[[str], str] = str
+    """Replaces rows of tables in a text by places in the file."""
 
 
 def report_html(
@@ -245,17 +248,21 @@ def report_html(
     which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
     means = _means(*among, rankers, lam, push, n_threads) if beside.means is None else beside.means
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
+    is_test = _checks.flag(held_out, "held_out")
+    listed = None if is_test and hidden_probabilities(judged) else chances
     findings = Findings(
         quality=judged,
+        verdicts=verdicts(judged, rankers, held_out=is_test, drift=moved, in_file=beside.in_file),
+        alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
-        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, chances, n_rows, means, n_threads),
+        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, listed, n_rows, means, n_threads),
         reference=beside.told or f"the average {'positive' if push == 'bottom' else 'negative'} {which}",
         importance=matters,
         thinned=thinned,
         depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
         shapes=drawn,
-        held_out=_checks.flag(held_out, "held_out"),
+        held_out=is_test,
         of_training=trained is not None,
         plan=getattr(H, "plan", ()),
         n_training=None if trained is None else (int(trained[1].sum()), int((~trained[1]).sum())),
@@ -296,6 +303,17 @@ def _is_table(X: Any, rankers: Rankers) -> bool:
     if _checks.is_sparse(X) or len(rankers.column_names) > _WIDE:
         return False
     return isinstance(rankers, Table) or None not in places_of(X, rankers)
+
+
+def _why_alone(training: Any, has_training: bool, held_out: bool) -> str:
+    """Return why the list is not compared with a linear model."""
+    if not held_out:
+        return ""
+    if has_training:
+        return "This list is not compared with a linear model: the rows are not a table, or have too many columns."
+    if isinstance(training, Beside):
+        return "This list is not compared with a linear model: this needs the training rows, and the model has none."
+    return "This list is not compared with a linear model: pass the training rows as training=(X, y) to add it."
 
 
 def _baselines(

@@ -35,6 +35,7 @@ a { color: var(--link); }
 .lead { color: var(--soft); margin: .3rem 0; overflow-wrap: anywhere; }
 .interval { color: var(--soft); font-size: .9em; white-space: nowrap; }
 .soft, figcaption { color: var(--soft); font-size: .92rem; }
+.verdict { font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
 .alert { background: var(--warn-panel); border-left: 4px solid var(--warn); padding: .5rem .9rem; margin: 1rem 0;
   overflow-wrap: anywhere; }
 .alert a { color: inherit; }

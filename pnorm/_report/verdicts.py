@@ -1,0 +1,187 @@
+"""Verdicts on a list and warnings about it. The command prints them and the report shows them, in the same words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pnorm._checks.text import counted, first, shown
+from pnorm._job.baselines import LINES
+from pnorm._job.quality import Quality
+from pnorm._reasons.drift import Drift
+from pnorm._report import markup
+from pnorm._report.markup import NO_BETTER
+from pnorm._trace import Trace
+from pnorm.rankers import Rankers
+from pnorm.rankers._table import Ask, Table
+
+FEW = 50
+"""Rows of a class below which the intervals are called wide."""
+
+
+FEWEST = 2
+"""Rows of a class that a test needs."""
+
+
+class Verdict(NamedTuple):
+    """One sentence or more on a list, as plain text."""
+
+    key: str
+    """``"column"``, ``"leak"``, ``"few"``, ``"chance"``, ``"better"``, ``"simpler"``, ``"probabilities"`` or
+    ``"drift"``."""
+    text: str
+    subject: str = ""
+    """The name of a column at the beginning of the text, if there is one."""
+    grave: bool = True
+    """Whether it may change the use of the list."""
+
+
+def verdicts(
+    quality: Quality,
+    H: Rankers,
+    *,
+    held_out: bool = True,
+    drift: Drift | None = None,
+    in_file: Callable[[str], str] = str,
+) -> list[Verdict]:
+    """Return all verdicts on a list and the columns of its weak rankers.
+
+    `held_out` says whether the rows of `quality` were held out of training. `in_file` replaces rows of tables in a text
+    by places in the file.
+    """
+    found = [*_of_asks(H, in_file), *_of_leaks(H)]
+    few = few_rows(quality, held_out)
+    if few:
+        found.append(Verdict("few", few))
+    if held_out:
+        found += _of_lists(quality, bool(leaks(H)))
+        told, is_wrong = markup.calibrated(quality)
+        if is_wrong:
+            found.append(Verdict("probabilities", told))
+    return found + of_drift(drift)
+
+
+def leaks(H: Rankers) -> list[str]:
+    """Return the columns that almost separate the classes alone."""
+    return [of.name for of in getattr(H, "plan", ()) if of.separates]
+
+
+def _of_asks(H: Rankers, in_file: Callable[[str], str]) -> list[Verdict]:
+    return [
+        Verdict("column", f"{shown(ask.column, 40)}: {in_file(ask.text)}.", shown(ask.column, 40)) for ask in asks(H)
+    ]
+
+
+def asks(H: Rankers) -> tuple[Ask, ...]:
+    """Return the columns whose kind is in doubt, or with values that count as missing."""
+    return H.asks if isinstance(H, Table) else ()
+
+
+def _of_leaks(H: Rankers) -> list[Verdict]:
+    names = [shown(name, 40) for name in leaks(H)]
+    if not names:
+        return []
+    one = len(names) == 1
+    told = (
+        f"{first(names, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
+        f"{'Is it' if one else 'Are they'} known before the label?"
+    )
+    return [Verdict("leak", told, names[0] if one else "")]
+
+
+def few_rows(quality: Quality, held_out: bool = True) -> str:
+    """Return that there are few rows of a class; empty if there are enough."""
+    n, kind = min((quality.n_pos, "positive"), (quality.n_neg, "negative"))
+    if n >= FEW:
+        return ""
+    rows = counted(n, f"{kind} row")
+    if not held_out:
+        return f"There {'is' if n == 1 else 'are'} only {rows}."
+    if n < FEWEST:
+        needed = f"No test is possible with so few. Label 25 {kind} rows or more, so that 5 are held out."
+        return f"The test has only {rows}, so the intervals are wide. {needed}"
+    advice = "More labelled rows make them narrower."
+    if not quality.beats_chance:
+        advice = "Label more rows before you use this list."
+    return f"The test has only {rows}, so the intervals are wide. {advice}"
+
+
+def advice(quality: Quality) -> str:
+    """Return what to do with a list that is not better than a random order; empty if few rows are the reason."""
+    if quality.beats_chance or few_rows(quality):
+        return ""
+    return (
+        "Do not use this list. Look for columns that are related to the label. With more labelled rows, the test can "
+        "show smaller effects."
+    )
+
+
+def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
+    """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good."""
+    found = [] if quality.beats_chance else [Verdict("chance", " ".join(filter(None, [NO_BETTER, advice(quality)])))]
+    better = dict(markup.beaten(quality))
+    for name, where in better.items():
+        use = " Use the linear model instead." if name == LINES else ""
+        found.append(Verdict("better", f"{markup.called(name)} is better than this list {where}, beyond chance.{use}"))
+    for difference in quality.averages:
+        name = difference.other
+        if not has_leaks and name not in better and not difference.value.low > 0.0:
+            told = f"The test does not show that this list is better than {_other(name)}."
+            found.append(Verdict("simpler", told, grave=False))
+    return found
+
+
+def _other(name: str) -> str:
+    """Return another list as the end of a sentence."""
+    if name == LINES:
+        return "the linear model, which is simpler"
+    if name.endswith(markup.ALONE):
+        return f"the column {shown(name.removesuffix(markup.ALONE), 40)} alone"
+    return markup.called(name)
+
+
+def hidden_probabilities(quality: Quality) -> str:
+    """Return why rows are shown without probabilities; empty if they are shown or do not exist."""
+    if quality.calibration is None:
+        return ""
+    if markup.calibrated(quality)[1]:
+        return "No probabilities are shown, as the test finds them wrong."
+    return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
+
+
+def doubts(quality: Quality) -> str:
+    """Return what the test shows against the order and the probabilities of the rows that are shown."""
+    told, is_wrong = markup.calibrated(quality)
+    by_chance = "" if quality.beats_chance else "These rows may be first by chance."
+    return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden_probabilities(quality)]))
+
+
+def of_drift(drift: Drift | None) -> list[Verdict]:
+    """Return the changes between two tables."""
+    if drift is None:
+        return []
+    told = zip(drift._sentences(), drift._grave(), strict=True)
+    return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
+
+
+def proof(trace: Trace) -> str:
+    """Return whether training reached the minimum of its objective."""
+    if is_separable(trace):
+        return "The columns separate the training rows, or nearly, so that there is no minimum."
+    if math.isfinite(trace.gap):
+        if trace.status != "converged":
+            return f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
+        return f"Proved to be the minimum of the training objective (gap {max(trace.gap, 1e-16):.1g} nats)."
+    if math.isnan(trace.gap):
+        return f"It was trained by {counted(trace.n_iter, 'round')} of boosting, which stops before a minimum."
+    return "It is not proved that training reached the minimum of its objective."
+
+
+def is_separable(trace: Trace) -> bool:
+    return trace.direction is not None or trace.status == "separable"
+
+
+def texts(found: Sequence[Verdict], *keys: str) -> list[str]:
+    """Return the texts of the verdicts with these keys."""
+    return [of.text for of in found if of.key in keys]
