@@ -34,6 +34,7 @@ from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
+from pnorm.rankers._table import Table
 
 _FEW = 50
 """Held-out positives, or negatives, below which a note on wide intervals is printed."""
@@ -415,6 +416,9 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     leaks = [of.name for of in plan if of.separates]
     if leaks:
         step(f"Leave out {first(leaks, 1)}", ["--ignore", ",".join(leaks[:3])])
+    alike = [of.name for of in plan if of.agrees]
+    if alike and not leaks:
+        step(f"Leave out {first(alike, 1)}", ["--ignore", ",".join(alike[:3])])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     elif min(n.n_pos, n.n_neg) < _FEW:
@@ -492,8 +496,9 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         some = fingerprint.of(kept.score(trained, strict=None))
         if some:
             about["training_scores"] = some
-        about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
-        pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
+        H = kept.H.with_missing(job.columns.missing) if isinstance(kept.H, Table) else kept.H
+        about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
+        pnorm.save(arguments.save, kept.lam, H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
         lines.append(f"model{which}: {path_shown(arguments.save)}")
     if arguments.out is not None:

@@ -24,7 +24,7 @@ from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED, NO_LEVEL, Ask, ColumnPlan, Table
+from pnorm.rankers._table import ALIKE, AS_ASKED, NO_LEVEL, Ask, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -162,6 +162,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         kinds = Counter(row[1] for row in rows[len(few) :])
         told = ", ".join([f"{count:,} {kind}" for kind, count in kinds.most_common()])
         lines.append(f"and {len(rows) - len(few):,} more: {told}")
+    alike = [f"{of.name}=any-case" for of in plan or () if of.rankers and ALIKE in of.note]
+    if alike:
+        merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
+        more = ", ..." if len(alike) > 4 else ""
+        lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
     return lines
 
 
@@ -188,8 +193,12 @@ def ask_warnings(H: Rankers, in_file: Callable[[str], str]) -> list[str]:
     for ask in _asks(H):
         text = f"{shown(ask.column, 40)}: {in_file(ask.text)}"
         words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
-        if words:
+        if words and ask.lost:
             text += f". To say what it is: {' or '.join([pasted('--kind', word) for word in words])}"
+        elif words:
+            text += f". To keep such words as levels: {pasted('--kind', *words)}"
+        if ask.words:
+            text += f", or {pasted(*[part for word in ask.words for part in ('--missing', word)])}"
         found.append(text)
     return found
 
@@ -215,14 +224,20 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
 
 def leak_warnings(H: Rankers) -> list[str]:
     """Return a warning of columns that may be known only after the label is."""
-    leaks = [shown(of.name, 40) for of in getattr(H, "plan", ()) if of.separates]
-    if not leaks:
-        return []
-    one = len(leaks) == 1
-    return [
-        f"{first(leaks, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
-        f"{'Is it' if one else 'Are they'} known before the label?"
-    ]
+    plan = getattr(H, "plan", ())
+    leaks = [shown(of.name, 40) for of in plan if of.separates]
+    found = []
+    if leaks:
+        one = len(leaks) == 1
+        found.append(
+            f"{first(leaks, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
+            f"{'Is it' if one else 'Are they'} known before the label?"
+        )
+    alike = [f"{shown(of.name, 40)} {of.agrees}" for of in plan if of.agrees]
+    if alike:
+        it = "Is the column" if len(alike) == 1 else "Are the columns"
+        found.append(f"{first(alike, 8, str)}. {it} known only after the outcome?")
+    return found
 
 
 def choice_lines(

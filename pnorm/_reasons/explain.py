@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ class Explanation:
     """Where in the rows each column is; None where it is in no table."""
     _leaves: Mapping[int, Leaf]
     """Of what is read by `pnorm.rankers.from_table`, who reads it."""
+    _writers: dict[int, Callable[[Any], str | None]] = field(default_factory=dict, repr=False)
+    """By column, how its values are written."""
 
     @property
     def importance(self) -> Vector:
@@ -166,20 +168,32 @@ class Explanation:
         some = _checks.rows(self._rows, rows) if few and self._leaves else self._rows
         texts = dict[int, list[str | None]]()
         for of_column in self._read_off():
-            texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in of_column}
+            texts |= {c: self._leaves[c].texts(some, self._writer(c)) for c in of_column}
             missing = np.array([text is None for text in texts[of_column[0]]])
             parts[missing, of_column[0]] = parts[missing][:, of_column].sum(axis=1)
             for c in of_column[1:]:
                 parts[missing, c] = 0.0
         first = np.argsort(order(parts), axis=1, kind="stable")[:, :n]
         others = [c for c in np.unique(first).tolist() if c not in texts]
-        texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in others if c in self._leaves}
+        texts |= {c: self._leaves[c].texts(some, self._writer(c)) for c in others if c in self._leaves}
         places = {c: place for c in others if c not in texts and (place := self._places[c]) is not None}
         cells = _cells(self._rows, rows, set(places.values()))
-        texts |= {c: list(map(sheet.value_text, cells[place])) for c, place in places.items()}
+        texts |= {c: list(map(self._writer(c), cells[place])) for c, place in places.items()}
         return [
             [(self._told(i, c, texts), float(parts[i, c])) for c in of_row] for i, of_row in enumerate(first.tolist())
         ]
+
+    def _writer(self, c: int) -> Callable[[Any], str | None]:
+        """Return a function that writes values of a column in the precision that the column has on all rows."""
+        if c not in self._writers:
+            place = self._places[c]
+            if c in self._leaves:
+                values = self._leaves[c].listed(self._rows) or []
+            else:
+                assert place is not None
+                values = _cells(self._rows, np.arange(len(self.scores)), {place})[place]
+            self._writers[c] = sheet.column_text(values)
+        return self._writers[c]
 
     def _read_off(self) -> list[list[int]]:
         """Return, for each date, the numbers of what is read off it, if that is more than one thing."""
