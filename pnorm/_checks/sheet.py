@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,13 +75,15 @@ def column_text(values: Iterable[Any]) -> Callable[[Any], str | None]:
         decimals = min(most or 2, max(2, 5 - math.floor(math.log10(largest))))
     comma = "," if largest >= 10_000 else ""
 
-    def write(value: Any) -> str | None:
-        x = _number(value)
-        if x is None or decimals < 0 or (x and abs(x) < 0.5 * 10.0**-decimals):  # too small for the precision
-            return value_text(value)
-        return f"{x + 0.0:{comma}.{decimals}f}" if decimals else f"{int(x):{comma}}"
+    return partial(_written, decimals, comma)
 
-    return write
+
+def _written(decimals: int, comma: str, value: Any) -> str | None:
+    """Return a value with so many decimals; of a number too small for them, and of other values, `value_text`."""
+    x = _number(value)
+    if x is None or decimals < 0 or (x and abs(x) < 0.5 * 10.0**-decimals):
+        return value_text(value)
+    return f"{x + 0.0:{comma}.{decimals}f}" if decimals else f"{int(x):{comma}}"
 
 
 def _number(value: Any) -> int | float | None:

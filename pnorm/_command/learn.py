@@ -30,6 +30,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
+from pnorm._reasons.explain import moving_together
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._tables import RANK, Source
@@ -322,7 +323,16 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
-        printing.section("Details of the model", [*printing.model_lines(learned), *chosen])
+        together = printing.together_lines(_together(job, learned))
+        printing.section("Details of the model", [*printing.model_lines(learned), *chosen, *together])
+
+
+def _together(job: _Job, learned: Learned) -> list[tuple[str, str, float]]:
+    """Return columns that move together on the training rows."""
+    if not isinstance(learned.H, Table):
+        return []
+    rows = _checks.rows(job.file.table, np.flatnonzero(~job.held if job.drawn is None else job.trained))
+    return moving_together(rows, learned.H, learned.lam)
 
 
 def _negatives(job: _Job) -> list[str]:

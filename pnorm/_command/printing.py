@@ -328,6 +328,16 @@ def model_lines(learned: Learned) -> list[str]:
     ]
 
 
+def together_lines(pairs: Sequence[tuple[str, str, float]]) -> list[str]:
+    """Return sentences on columns that move together."""
+    told = [
+        f"{shown(a, 40)} and {shown(b, 40)} move together (rank correlation {r:.2f}); their reasons share one effect."
+        for a, b, r in pairs[:3]
+    ]
+    more = [f"So do {counted(len(pairs) - 3, 'more pair')} of columns."] if len(pairs) > 3 else []
+    return [line for text in (*told, *more) for line in sentences(text)]
+
+
 def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
     """Return measures of the list, beside other lists, and first whether a test shows that it is any good."""
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]

@@ -633,6 +633,14 @@ class Leaf:
         levels = LEVELS_OF.get(part.of)
         return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
 
+    def numbers(self, X: Any) -> Vector:
+        """Return the numbers of a column of a table."""
+        assert self.table is not None
+        assert self.table._width is not None
+        source, known = self.table._parts[self.place][0], self.table._found
+        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
+        return source.reading.numbers(cells, Where("X", source.column, known))
+
     def listed(self, X: Any) -> list[Any] | None:
         """Return the values of the column on rows, None where one is missing; None for a column of times."""
         assert self.table is not None
