@@ -376,7 +376,7 @@ def moving_together(X: Any, rankers: Rankers, lam: Vector) -> list[tuple[str, st
         both = ~np.isnan(x) & ~np.isnan(y)
         ranks = [_ranks(of[both]) for of in (x, y)]
         if both.sum() >= _LEAST_COMPARED and min(np.ptp(of) for of in ranks) > 0.0:
-            r = float(np.corrcoef(*ranks)[0, 1])
+            r = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
             found += [(a, b, r)] * (abs(r) > _TOGETHER)
     return sorted(found, key=lambda pair: -abs(pair[2]))
 
