@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
 import math
@@ -36,7 +37,7 @@ from pnorm._checks.tables import (
     rows,
     table,
 )
-from pnorm._checks.words import Plain, plain_numbers
+from pnorm._checks.words import Plain, folded, numeral, plain_numbers
 
 _MICRO = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -160,6 +161,71 @@ def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[i
             raise ValueError(f"{called} values of shape {got}, and {n} rows; every column needs one value for each row")
         read.append(_cells(source))
     return read
+
+
+def spelled(cells: Cells, missing: Collection[str], levels: Mapping[str, str]) -> Cells:
+    """Return a column in which some words are missing values, and text is a level that differs in case or spaces.
+
+    Both are given as `folded` writes them. A word that is a number means this number, in a column of numbers as well.
+    """
+    sentinels = _numbers_of(missing)
+    if cells.kind == NUMBER and not isinstance(cells.given, Coded):
+        x = np.asarray(cells.values)
+        return replace(cells, given=np.where(np.isin(x, sorted(sentinels)), math.nan, x)) if sentinels else cells
+    if cells.plain is not None and not sentinels and not levels:
+        return cells
+    if cells.kind not in (VALUES, UNREAD):
+        return cells
+    column = cells.values if isinstance(cells.values, Coded) else None
+    if column is None:
+        return cells
+
+    def own(value: Any) -> Any:
+        if not isinstance(value, str):
+            is_number = kind_of(value) == NUMBER
+            return None if is_number and sentinels and float_of(value, NUMBER) in sentinels else value
+        key = folded(value)
+        return (
+            None
+            if key in missing or (sentinels and not sentinels.isdisjoint(_numbers_of((key,))))
+            else levels.get(key, value)
+        )
+
+    return replace(cells, given=Coded([own(value) for value in column.values], column.codes), plain=None)
+
+
+def without(column: Any, missing: Collection[str]) -> Any:
+    """Return a column in which words, as `folded` writes them, are None; a column without them as it is."""
+    sentinels = _numbers_of(missing)
+
+    def is_kept(value: Any) -> bool:
+        if isinstance(value, str):
+            key = folded(value)
+            return key not in missing and (not sentinels or sentinels.isdisjoint(_numbers_of((key,))))
+        return not (sentinels and kind_of(value) == NUMBER and float_of(value, NUMBER) in sentinels)
+
+    values = listed(column)
+    try:
+        of_values = {value: is_kept(value) for value in dict.fromkeys(values)}
+    except TypeError:  # a list has no hash, and is no word
+        return column
+    if all(of_values.values()):
+        return column
+    found = [value if of_values[value] else None for value in values]
+    if not hasattr(column, "type"):
+        return found
+    import pyarrow
+
+    return pyarrow.array(found, column.type)
+
+
+def _numbers_of(words: Collection[str]) -> set[float]:
+    """Return the numbers that words spell."""
+    found = set()
+    for word in words:
+        with contextlib.suppress(ValueError):
+            found.add(numeral(word))
+    return found
 
 
 def unread(value: Any, name: str, row: int | None, column: int, names: Names, what: str, known: bool) -> ValueError:

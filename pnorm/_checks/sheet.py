@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,42 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, float) and not (value.is_integer() and abs(value) < _WHOLE):
         return f"{value:,.2f}" if 1e4 <= abs(value) < _WHOLE else f"{value:.6g}"
     return shown(f"{int(value):,}" if abs(value) >= 10_000 else str(int(value)), WIDEST)
+
+
+def column_text(values: Iterable[Any]) -> Callable[[Any], str | None]:
+    """Return a function that writes values of a column as `value_text`, numbers in the precision of the column.
+
+    They have as many decimals as the one that needs most has, and six digits for the largest at most, but two decimals
+    if it needs them. If one number is 10,000 or more, all are written with commas.
+    """
+    numbers = [python for value in values if (python := _number(value)) is not None]
+    largest = max([abs(x) for x in numbers], default=0.0)
+    if all(isinstance(x, int) or x.is_integer() for x in numbers) or not 1e-4 <= largest < _WHOLE:
+        decimals = 0 if largest < _WHOLE else -1
+    else:
+        few = [f"{x:.{max(6, math.floor(math.log10(abs(x) or 1.0)) + 3)}g}" for x in numbers]
+        most = max([len(text.partition(".")[2]) for text in few if "e" not in text], default=0)
+        decimals = min(most or 2, max(2, 5 - math.floor(math.log10(largest))))
+    comma = "," if largest >= 10_000 else ""
+
+    return partial(_written, decimals, comma)
+
+
+def _written(decimals: int, comma: str, value: Any) -> str | None:
+    """Return a value with so many decimals; of a number too small for them, and of other values, `value_text`."""
+    x = _number(value)
+    if x is None or decimals < 0 or (x and abs(x) < 0.5 * 10.0**-decimals):
+        return value_text(value)
+    return f"{x + 0.0:{comma}.{decimals}f}" if decimals else f"{int(x):{comma}}"
+
+
+def _number(value: Any) -> int | float | None:
+    """Return a finite number of a table as one of Python; None for other values."""
+    if type(value) is str or _checks.is_missing(value):
+        return None
+    value = _checks.python(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number and math.isfinite(value) else None
 
 
 def same_digits(values: Any, sign: bool = True) -> Callable[[float], str]:

@@ -52,6 +52,11 @@ def reads_as_missing(text: str) -> bool:
     return len(word := text.strip()) <= 4 and word.lower() in NO_VALUE
 
 
+def folded(text: str) -> str:
+    """Return a text by which two are the same if they differ only in case or spaces."""
+    return " ".join(text.split()).casefold()
+
+
 @dataclass(frozen=True, eq=False)
 class Plain:
     """A column of text that is finite numbers, as `numeral` reads them but for a decimal comma, and missing values."""

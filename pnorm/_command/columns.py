@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
+from pnorm._command import options
 from pnorm._command.terminal import CommandError, path_shown
 from pnorm._split import is_plain, plainly_positive, word
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
@@ -33,6 +34,15 @@ class Columns:
     time: str | None = None
     header: Sequence[str] = ()
     """All columns of the file."""
+    missing: tuple[str, ...] = ()
+    """Words for missing values, as `folded` writes them."""
+
+    def cleaned(self, table: Any) -> Any:
+        """Return columns without the words for missing values."""
+        if not self.missing:
+            return table
+        columns = table if _checks.is_columns(table) else dict(zip(table.column_names, table.columns, strict=True))
+        return {name: _checks.without(column, self.missing) for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +148,7 @@ def rows_of_labels(
 ) -> Rows:
     """Return rows with their labels, given the positive labels; `of_numbers` reads all columns as numbers."""
     if of_numbers is None:
-        table: Any = source.columns(columns.used)
+        table: Any = columns.cleaned(source.columns(columns.used))
     else:
         values = np.empty((len(source), len(columns.used)))
         for c, name in enumerate(columns.used):
@@ -189,7 +199,7 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
     used = [name for name in header if name not in beside and (not only or name in only)]
     if not used and arguments.model is None:
         raise CommandError(f"{path_shown(path)} has no column to learn from except the label {_checks.shown(label)}")
-    return Columns(used, label, ids, time, header)
+    return Columns(used, label, ids, time, header, options.missing(arguments.missing))
 
 
 def column_named(given: str, header: Sequence[str], path: str) -> str:

@@ -147,7 +147,7 @@ class Reader:
 
     def table(self, batch: Batch, rows: Index) -> Any:
         """Return the columns to learn from of some rows."""
-        table = columns_of(batch, self.columns.used)
+        table = self.columns.cleaned(columns_of(batch, self.columns.used))
         return table if rows.size == batch.n_rows else _checks.rows(table, rows)
 
     def place(self, row: int) -> str:

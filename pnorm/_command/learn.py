@@ -30,11 +30,13 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
+from pnorm._reasons.explain import moving_together
 from pnorm._report import markup
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import Verdict, advice, doubts, hidden_probabilities, leaks, texts, verdicts
+from pnorm._report.verdicts import Verdict, advice, doubts, hidden_probabilities, leaks, near_copies, texts, verdicts
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
+from pnorm.rankers._table import Table
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
@@ -332,7 +334,16 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
-        printing.section("Details of the model", [*printing.model_lines(learned), *chosen])
+        together = printing.together_lines(_together(job, learned))
+        printing.section("Details of the model", [*printing.model_lines(learned), *chosen, *together])
+
+
+def _together(job: _Job, learned: Learned) -> list[tuple[str, str, float]]:
+    """Return columns that move together on the training rows."""
+    if not isinstance(learned.H, Table):
+        return []
+    rows = _checks.rows(job.file.table, np.flatnonzero(~job.held if job.drawn is None else job.trained))
+    return moving_together(rows, learned.H, learned.lam)
 
 
 def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
@@ -437,8 +448,9 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         steps.append((what, printing.again(arguments, more, without)))
 
     separating = leaks(found.learned.H)
-    if separating:
-        step(f"Leave out {first(separating, 1)}", ["--ignore", ",".join(separating[:3])])
+    suspects = separating or near_copies(found.learned.H)
+    if suspects:
+        step(f"Leave out {first(suspects, 1)}", ["--ignore", ",".join(suspects[:3])])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
@@ -506,8 +518,9 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         some = fingerprint.of(kept.score(trained, strict=None))
         if some:
             about["training_scores"] = some
-        about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
-        pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
+        H = kept.H.with_missing(job.columns.missing) if isinstance(kept.H, Table) else kept.H
+        about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
+        pnorm.save(arguments.save, kept.lam, H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
         lines.append(f"model{which}: {path_shown(arguments.save)}")
     if arguments.out is not None:

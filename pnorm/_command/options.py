@@ -45,9 +45,11 @@ files:
 columns:
   Each column is used according to its content: numbers, categories, booleans, dates. Ids and free
   text are left out. The output lists how each column was used. --kind changes it: the kinds are
-  number, category, boolean, date, time, duration, 'decimal comma', 'day first', ..., or the levels
-  in rising order, as in size=S,M,L. A column can be given by its name or by its number, from 1.
-  Rows are numbered from 0.
+  number, category, boolean, date, time, duration, 'decimal comma', 'day first', 'any case', ...,
+  or the levels in rising order, as in size=S,M,L. With city=any-case, Rome and ROME are one level.
+  A column can be given by its name or by its number, from 1. Rows are numbered from 0.
+  An empty cell is missing, and so is ?, -, NA, N/A, NaN, null or none. --missing adds a word, such
+  as unknown or -999, for all columns except the label. The saved model reads new rows so too.
 
 labels:
   A row without a label stops the command. With --unlabelled rank, the list is learned and tested
@@ -84,6 +86,7 @@ _TRAINING = (
         "t",
         "rankers",
         "kind",
+        "missing",
         "monotone",
         *MINIMUM,
         "push",
@@ -130,6 +133,7 @@ def parser() -> argparse.ArgumentParser:
     add("--ignore", metavar="A,B", action="append", help="columns to leave out; repeatable")
     add("--only", metavar="A,B", action="append", help="use only these columns; repeatable")
     add("--kind", metavar="COLUMN=KIND", action="append", help="kind of a column; repeatable; see columns below")
+    add("--missing", metavar="WORD", action="append", help="word for a missing value, in any column; repeatable")
     add("--names", metavar="A,B,C", help="column names, for a file without a header line")
     add("--sheet", metavar="NAME", help="sheet of a workbook (default: the first)")
     add("--memory", type=float, metavar="GB", help="read larger tables in batches (default: 1/4 of free)")
@@ -277,6 +281,8 @@ def _check_minimum(arguments: argparse.Namespace) -> None:
         raise CommandError(f"--linear cannot be combined with --rankers {arguments.rankers}. Leave one of them out")
     if arguments.kind and arguments.rankers is not None:
         raise CommandError("--kind sets the kind of a column; --rankers takes all as numbers. Leave one of them out")
+    if arguments.missing and arguments.rankers is not None:
+        raise CommandError("--missing marks missing values, and --rankers allows none. Leave one of them out")
     minimum = [option for option in MINIMUM if getattr(arguments, option) is not None]
     if minimum and arguments.t is not None:
         raise CommandError(f"-t trains in rounds, and {dashed(minimum[0])} is for the minimum. Leave one of them out")
@@ -296,6 +302,11 @@ def pairs(option: str, given: Collection[str], example: str) -> list[tuple[str, 
             raise CommandError(f"{option} needs {example}; got {_checks.shown(text)}")
         found.append((column, value))
     return found
+
+
+def missing(given: Collection[str] | None) -> tuple[str, ...]:
+    """Return the words for missing values that --missing gives, as cells are compared with them."""
+    return tuple(dict.fromkeys([_checks.folded(word) for word in given or () if word.strip()]))
 
 
 def signs(given: Collection[str]) -> list[tuple[str, int]]:

@@ -24,7 +24,7 @@ from pnorm._job.quality import Quality
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED, NO_LEVEL, ColumnPlan, Table
+from pnorm.rankers._table import ALIKE, AS_ASKED, NO_LEVEL, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -162,6 +162,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         kinds = Counter(row[1] for row in rows[len(few) :])
         told = ", ".join([f"{count:,} {kind}" for kind, count in kinds.most_common()])
         lines.append(f"and {len(rows) - len(few):,} more: {told}")
+    alike = [f"{of.name}=any-case" for of in plan or () if of.rankers and ALIKE in of.note]
+    if alike:
+        merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
+        more = ", ..." if len(alike) > 4 else ""
+        lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
     return lines
 
 
@@ -180,8 +185,14 @@ def kind_hints(H: Rankers) -> list[str]:
     found = []
     for ask in asks(H):
         words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
-        options = " or ".join([pasted("--kind", word) for word in words])
-        found.append(f" To say what it is: {options}" if words else "")
+        hint = ""
+        if words and ask.lost:
+            hint = f" To say what it is: {' or '.join([pasted('--kind', word) for word in words])}"
+        elif words:
+            hint = f" To keep such words as levels: {pasted('--kind', *words)}"
+        if ask.words:
+            hint += f", or {pasted(*[part for word in ask.words for part in ('--missing', word)])}"
+        found.append(hint)
     return found
 
 
@@ -280,6 +291,16 @@ def model_lines(learned: Learned) -> list[str]:
         *sentences(f"{', '.join(parts)}; {size} in use, of {counted(columns, 'column')}"),
         *sentences(f"{trace.status} after {steps}: {one_line(trace.message)}", 2),
     ]
+
+
+def together_lines(pairs: Sequence[tuple[str, str, float]]) -> list[str]:
+    """Return sentences on columns that move together."""
+    told = [
+        f"{shown(a, 40)} and {shown(b, 40)} move together (rank correlation {r:.2f}); their reasons share one effect."
+        for a, b, r in pairs[:3]
+    ]
+    more = [f"So do {counted(len(pairs) - 3, 'more pair')} of columns."] if len(pairs) > 3 else []
+    return [line for text in (*told, *more) for line in sentences(text)]
 
 
 def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Seen, tell
-from pnorm._checks import Vector, sheet
+from pnorm._categories import Seen, UnknownLevelWarning, tell
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, Vector, sheet
 from pnorm._checks.text import shown
-from pnorm._reasons.shapes import Leaf, of_tables, places_of
+from pnorm._reasons.shapes import Leaf, leaves, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, as_rankers
 
 _ROWS, _COLUMNS = 10, 6
 """Size of the table that is printed."""
+
+_ORDERED = (NUMBER, DATE, TIME, DURATION)
+_COMPARED, _MOST_COMPARED, _LEAST_COMPARED, _TOGETHER = 2000, 60, 20, 0.95
+"""Rows and columns that are compared at most, rows that have both values at least, and the rank correlation from which
+on two columns are said to move together."""
 
 Matrix = NDArray[np.float64]
 
@@ -67,6 +74,8 @@ class Explanation:
     """Where in the rows each column is; None where it is in no table."""
     _leaves: Mapping[int, Leaf]
     """Of what is read by `pnorm.rankers.from_table`, who reads it."""
+    _writers: dict[int, Callable[[Any], str | None]] = field(default_factory=dict, repr=False)
+    """By column, how its values are written."""
 
     @property
     def importance(self) -> Vector:
@@ -166,20 +175,32 @@ class Explanation:
         some = _checks.rows(self._rows, rows) if few and self._leaves else self._rows
         texts = dict[int, list[str | None]]()
         for of_column in self._read_off():
-            texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in of_column}
+            texts |= {c: self._leaves[c].texts(some, self._writer(c)) for c in of_column}
             missing = np.array([text is None for text in texts[of_column[0]]])
             parts[missing, of_column[0]] = parts[missing][:, of_column].sum(axis=1)
             for c in of_column[1:]:
                 parts[missing, c] = 0.0
         first = np.argsort(order(parts), axis=1, kind="stable")[:, :n]
         others = [c for c in np.unique(first).tolist() if c not in texts]
-        texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in others if c in self._leaves}
+        texts |= {c: self._leaves[c].texts(some, self._writer(c)) for c in others if c in self._leaves}
         places = {c: place for c in others if c not in texts and (place := self._places[c]) is not None}
         cells = _cells(self._rows, rows, set(places.values()))
-        texts |= {c: list(map(sheet.value_text, cells[place])) for c, place in places.items()}
+        texts |= {c: list(map(self._writer(c), cells[place])) for c, place in places.items()}
         return [
             [(self._told(i, c, texts), float(parts[i, c])) for c in of_row] for i, of_row in enumerate(first.tolist())
         ]
+
+    def _writer(self, c: int) -> Callable[[Any], str | None]:
+        """Return a function that writes values of a column in the precision that the column has on all rows."""
+        if c not in self._writers:
+            place = self._places[c]
+            if c in self._leaves:
+                values = self._leaves[c].listed(self._rows) or []
+            else:
+                assert place is not None
+                values = _cells(self._rows, np.arange(len(self.scores)), {place})[place]
+            self._writers[c] = sheet.column_text(values)
+        return self._writers[c]
 
     def _read_off(self) -> list[list[int]]:
         """Return, for each date, the numbers of what is read off it, if that is more than one thing."""
@@ -338,6 +359,32 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Expl
     if not finite:
         raise OverflowError("a contribution is more than a double holds; scale the coefficients (lam) down")
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
+
+
+def moving_together(X: Any, rankers: Rankers, lam: Vector) -> list[tuple[str, str, float]]:
+    """Return pairs of columns of a table in use whose rank correlation is large, and this.
+
+    Only numbers, dates, times and durations are compared, on rows that have both. Of very many rows, some are taken.
+    """
+    used = {leaf.column_name: leaf for leaf in leaves(rankers, lam) if leaf.kind in _ORDERED and leaf.lam.any()}
+    some = _checks.rows(X, np.linspace(0, _checks.n_rows(X, "X") - 1, _COMPARED).astype(np.intp))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownLevelWarning)
+        columns = {name: leaf.numbers(some) for name, leaf in list(used.items())[:_MOST_COMPARED]}
+    found = []
+    for (a, x), (b, y) in itertools.combinations(columns.items(), 2):
+        both = ~np.isnan(x) & ~np.isnan(y)
+        ranks = [_ranks(of[both]) for of in (x, y)]
+        if both.sum() >= _LEAST_COMPARED and min(np.ptp(of) for of in ranks) > 0.0:
+            r = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+            found += [(a, b, r)] * (abs(r) > _TOGETHER)
+    return sorted(found, key=lambda pair: -abs(pair[2]))
+
+
+def _ranks(x: Vector) -> Vector:
+    """Return the ranks of numbers, the mean of them where numbers are equal."""
+    _, number, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - 0.5 * (counts + 1))[number])
 
 
 def means_of(X: Any, rankers: Rankers, lam: Vector, weight: Vector | None, n_threads: int | None) -> Vector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, metrics
 from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector, sheet
 from pnorm._checks.text import first, shown
-from pnorm._checks.words import NO_VALUE
+from pnorm._checks.words import NO_VALUE, numeral
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
@@ -96,6 +97,9 @@ class PointsOf:
         "" where no row of training had one, and the unit, "%" or a currency, "" for none.
     scaled : bool
         Whether numbers in text may have k, m, mn or bn after them. SQL and source of Python do not read such text.
+    any_case : bool
+        Whether text that differs from a level only in case or spaces is this level. SQL and source of Python do not
+        merge such text.
 
     Examples
     --------
@@ -123,6 +127,7 @@ class PointsOf:
     missing_words: tuple[str, ...] = ()
     form: tuple[str, str] | None = None
     scaled: bool = False
+    any_case: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -408,6 +413,7 @@ class Scorecard:
             | ({"missing_words": list(c.missing_words)} if c.missing_words else {})
             | ({"form": {"point": c.form[0], "unit": c.form[1]}} if c.form is not None else {})
             | ({"scaled": True} if c.scaled else {})
+            | ({"any_case": True} if c.any_case else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -460,9 +466,10 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled`.
+            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled` or
+            `any_case`.
         """
-        _refuse_scaled(self.columns)
+        _refuse_unread(self.columns)
         terms = [_case(column) for column in self.columns]
         while len(terms) > 1:
             parts = [terms[k : k + _TOGETHER] for k in range(0, len(terms), _TOGETHER)]
@@ -488,11 +495,11 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If `name` is not a valid function name. If a column is `scaled`.
+            If `name` is not a valid function name. If a column is `scaled` or `any_case`.
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
-        _refuse_scaled(self.columns)
+        _refuse_unread(self.columns)
         lines = ["from bisect import bisect_left"]
         read_off = [_OF_PYTHON.get(column.read_off, "") for column in self.columns]
         used = sorted(set(re.findall(r"\b(date|datetime|time|timedelta)\b[.(]", " ".join(read_off))))
@@ -818,10 +825,24 @@ def _points_of(shape: Shape) -> PointsOf:
         shape.missing_share,
         shape.column_name,
         _TRUTH if shape.kind == BOOLEAN else shape.read_off,
-        NO_VALUE if shape.kind not in ("", DURATION) else (),
+        _missing_words(shape),
         _form(shape),
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.scaled,
+        shape._source is not None and shape._source.leaf.any_case,
     )
+
+
+def _missing_words(shape: Shape) -> tuple[str, ...]:
+    """Return the words that mean a missing value; a number has the spellings of Python for both of its types."""
+    if shape._source is None or shape.kind in ("", DURATION):
+        return ()
+    own: list[str] = []
+    for word in shape._source.leaf.missing:
+        own.append(word)
+        with contextlib.suppress(ValueError):
+            number = numeral(word)
+            own += [f"{number:.0f}"] * number.is_integer() + [repr(number)]
+    return tuple(dict.fromkeys((*NO_VALUE, *own)))
 
 
 def _form(shape: Shape) -> tuple[str, str] | None:
@@ -1036,12 +1057,17 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     )
 
 
-def _refuse_scaled(columns: Sequence[PointsOf]) -> None:
+def _refuse_unread(columns: Sequence[PointsOf]) -> None:
     for column in columns:
         if column.scaled:
             raise ValueError(
                 f"column {shown(column.source)} has numbers with letters, such as 1.2k, which SQL and source of Python "
                 "do not read. Write the numbers out before training"
+            )
+        if column.any_case:
+            raise ValueError(
+                f"column {shown(column.source)} is of the kind 'any case', and SQL and source of Python do not merge "
+                "its spellings. Write each level in one way before training"
             )
 
 

@@ -610,22 +610,52 @@ class Leaf:
         """How the text of the column of the table is written."""
         return Form() if self.table is None else self.table._parts[self.place][0].reading.form
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Words for missing values of the column of the table, beside those for all columns."""
+        return () if self.table is None else self.table._parts[self.place][0].reading.missing
+
+    @property
+    def any_case(self) -> bool:
+        """Whether levels of the column of the table are compared without regard to case and spaces."""
+        return self.table is not None and self.table._parts[self.place][0].reading.any_case
+
     def texts(self, X: Any, write: Callable[[Any], str | None]) -> list[str | None]:
         """Return the values of the column on rows, None where missing; `write` is for those that are no times."""
+        found = self.listed(X)
+        if found is not None:
+            return [None if value is None else write(value) for value in found]
         assert self.table is not None
         assert self.table._width is not None
-        (source, part), found = self.table._parts[self.place], self.table._found
-        (cells,) = _checks.cells_of(X, "X", found, self.table._width, [source.column])
-        at = Where("X", source.column, found)
-        if self.kind == NUMBER:  # in text there may be a currency, or a decimal comma
-            return [None if value != value else write(value) for value in source.reading.numbers(cells, at).tolist()]
-        if self.kind not in (DATE, DURATION, TIME):
-            values = [cells.value(row) if there else None for row, there in enumerate(cells.known().tolist())]
-            values = [value.strip() if isinstance(value, str) else value for value in values]
-            return [None if is_missing(value) else write(value) for value in values]
-        x = derived(part.of, source.reading.numbers(cells, at)).tolist()
+        (source, part), known = self.table._parts[self.place], self.table._found
+        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
+        x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, known))).tolist()
         levels = LEVELS_OF.get(part.of)
         return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
+
+    def numbers(self, X: Any) -> Vector:
+        """Return the numbers of a column of a table."""
+        assert self.table is not None
+        assert self.table._width is not None
+        source, known = self.table._parts[self.place][0], self.table._found
+        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
+        return source.reading.numbers(cells, Where("X", source.column, known))
+
+    def listed(self, X: Any) -> list[Any] | None:
+        """Return the values of the column on rows, None where one is missing; None for a column of times."""
+        assert self.table is not None
+        assert self.table._width is not None
+        source, known = self.table._parts[self.place][0], self.table._found
+        if self.kind in (DATE, DURATION, TIME):
+            return None
+        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
+        cells = source.reading.own(cells)
+        if self.kind == NUMBER:  # in text there may be a currency, or a decimal comma
+            x = source.reading.numbers(cells, Where("X", source.column, known)).tolist()
+            return [None if value != value else value for value in x]
+        values = [cells.value(row) if there else None for row, there in enumerate(cells.known().tolist())]
+        values = [value.strip() if isinstance(value, str) else value for value in values]
+        return [None if is_missing(value) else value for value in values]
 
     def raw(self, X: Any) -> _checks.Values:
         """Return what a column of levels of a table holds, or the names of days or months."""

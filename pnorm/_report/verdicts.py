@@ -67,6 +67,11 @@ def leaks(H: Rankers) -> list[str]:
     return [of.name for of in getattr(H, "plan", ()) if of.separates]
 
 
+def near_copies(H: Rankers) -> list[str]:
+    """Return the columns that agree with the label in almost all rows."""
+    return [of.name for of in getattr(H, "plan", ()) if of.agrees]
+
+
 def _of_asks(H: Rankers, in_file: Callable[[str], str]) -> list[Verdict]:
     return [
         Verdict("column", f"{shown(ask.column, 40)}: {in_file(ask.text)}.", shown(ask.column, 40)) for ask in asks(H)
@@ -79,15 +84,22 @@ def asks(H: Rankers) -> tuple[Ask, ...]:
 
 
 def _of_leaks(H: Rankers) -> list[Verdict]:
+    found = []
     names = [shown(name, 40) for name in leaks(H)]
-    if not names:
-        return []
-    one = len(names) == 1
-    told = (
-        f"{first(names, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
-        f"{'Is it' if one else 'Are they'} known before the label?"
-    )
-    return [Verdict("leak", told, names[0] if one else "")]
+    if names:
+        one = len(names) == 1
+        told = (
+            f"{first(names, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
+            f"{'Is it' if one else 'Are they'} known before the label?"
+        )
+        found.append(Verdict("leak", told, names[0] if one else ""))
+    alike = [(shown(of.name, 40), of.agrees) for of in getattr(H, "plan", ()) if of.agrees]
+    if alike:
+        one = len(alike) == 1
+        told = first([f"{name} {agrees}" for name, agrees in alike], 8, str)
+        told += f". {'Is the column' if one else 'Are the columns'} known only after the outcome?"
+        found.append(Verdict("leak", told, alike[0][0] if one else ""))
+    return found
 
 
 def few_rows(quality: Quality, held_out: bool = True) -> str:

@@ -54,9 +54,10 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 _CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
 _WHEN = rf"(?:[T ]+{_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII)
-_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}),?" + _WHEN, re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
+_DASHED = re.compile(r"(\d{2})(-)(\d{1,2})-(\d{2}),?" + _WHEN, re.ASCII)
 _DIGITS = re.compile(r"(\d{4})()(\d{2})(\d{2})" + _WHEN, re.ASCII)
-_DAY_NAMED = re.compile(r"(\d{1,2})([ .-]+)([A-Za-z]{3,9})[ .,-]+(\d{4}),?" + _WHEN, re.ASCII)
+_DAY_NAMED = re.compile(r"(\d{1,2})([ .-]+)([A-Za-z]{3,9})[ .,-]+(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
 _MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})([ .]+)(\d{1,2}),?[ ]+(\d{4}),?" + _WHEN, re.ASCII)
 _TIME = re.compile(_CLOCK, re.ASCII)
 _SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
@@ -82,6 +83,9 @@ SOME = 2000
 TOLERATED = 0.05
 """Share of the known values, at most, that may not read as the others do, and count as missing. One value in twenty is
 more than slips of those who fill in a table are, and too little for a kind of its own."""
+
+_FIRST_SHORT = 69
+"""Two-digit years from this one on are of the 1900s, and those below it of the 2000s, as for %y of Python."""
 
 MANY = 1000
 """Dates from which on NumPy reads them faster."""
@@ -441,6 +445,8 @@ def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, 
         return Form(), ""
     fits = {order: dates(words, order, digits) for order in (DAY_FIRST, MONTH_FIRST)}
     day, month = fits[DAY_FIRST], fits[MONTH_FIRST]
+    if (day is not None or month is not None) and has_dashes(words) and may_begin_with_year(words):
+        return None, three_dates(next(word for word in words if has_dashes((word,))))
     if day is not None and month is not None and day != month:
         if has_dots(words):
             return Form(order=DAY_FIRST), ""
@@ -473,6 +479,34 @@ def has_dots(words: Iterable[str]) -> bool:
     return any(match is not None and match[2] == "." for match in map(_YEAR_LAST.fullmatch, words))
 
 
+def has_dashes(words: Iterable[str]) -> bool:
+    """Return whether a date is three numbers of two digits with dashes, of which the first may be the year."""
+    return any(map(_DASHED.fullmatch, words))
+
+
+def may_begin_with_year(words: Iterable[str]) -> bool:
+    """Return whether all such dates may begin with the year."""
+    found = (match for match in map(_DASHED.fullmatch, words) if match is not None)
+    return all(_microseconds(match[1], match[3], match[4], match.groups()[4:]) is not None for match in found)
+
+
+def has_short_years(words: Iterable[str]) -> bool:
+    """Return whether a date has a year of two digits."""
+    return any(
+        match is not None and len(match[4]) == 2
+        for word in words
+        for match in [_YEAR_LAST.fullmatch(word) or _DAY_NAMED.fullmatch(word)]
+    )
+
+
+def three_dates(word: str) -> str:
+    """Return that a date may begin with any of its parts."""
+    return (
+        f"{word!r} may begin with the day, the month or the year: 'day first' or 'month first' says which; write a "
+        "year that comes first with four digits"
+    )
+
+
 def two_dates(word: str) -> str:
     """Return that a date may be read in two ways."""
     return f"{word!r} may begin with the day or the month: 'day first' or 'month first' says which"
@@ -490,12 +524,17 @@ def is_code(word: str) -> bool:
 
 def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
     try:
-        at = datetime.datetime(int(year), int(month), int(day))
+        at = datetime.datetime(_whole_year(year), int(month), int(day))
     except ValueError:
         return None
     start = float((at - _EPOCH) / _MICRO)
     since = _since_midnight(*clock) if clock[0] is not None else 0.0
     return None if since is None else start + since
+
+
+def _whole_year(year: str) -> int:
+    """Return a year of four digits, or of two."""
+    return int(year) if len(year) > 2 else int(year) + (1900 if int(year) >= _FIRST_SHORT else 2000)
 
 
 def _since_midnight(

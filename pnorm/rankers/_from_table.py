@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading,
 from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
 from pnorm.rankers._sketches import EXACT
 from pnorm.rankers._table import (
+    AGREES,
     ALIKE,
     AS_ASKED,
     ID,
@@ -43,11 +44,12 @@ from pnorm.rankers._table import (
     Table,
 )
 
-LEFT_OUT = "left out"
+LEFT_OUT, ANY_CASE = "left out", "any case"
 
 _WISHES = {
     NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
     DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
+    ANY_CASE: CATEGORY,
 }  # fmt: skip
 """The words of `kinds`, and the kind that each requests."""
 
@@ -63,8 +65,19 @@ _LEAST_ASKED = 0.5
 _PROBABLY = 0.3
 """Share of the values, at most, that do not read as the others do where a warning says what the column probably is."""
 
-_ALONE = 0.99
-"""AUC from which on a column separates the sides nearly alone."""
+_FEW_WORDS, _LEAST_NUMBERS = 2, 10
+"""Words of a column, at most, that count as missing where they are repeated, and more different values than this that
+are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
+
+_MOST_NAMED = 4
+"""Words, at most, of which the command offers to count each as missing."""
+
+_ALONE, _NEARLY = 0.99, 0.95
+"""AUC from which on a column separates the sides nearly alone, and from which on a column of few values agrees with
+the label so often that it may be another form of it."""
+
+_FEW_VALUES = 10
+"""Values of such a column, at most. More values are a measurement, of which some are that good."""
 
 _LEAST_SPAN = {"month": 365.0, "weekday": 14.0, "hour": 2.0}
 """Days between the first date and the last, from which on this is read off dates."""
@@ -122,7 +135,8 @@ def from_table(
         What columns become, by name or number from 0, in place of what they seem to be: ``"number"``,
         ``"decimal point"`` or ``"decimal comma"`` (for text with numbers that can be read in two ways), ``"category"``,
         ``"boolean"``, ``"date"``, ``"day first"`` or ``"month first"`` (likewise), ``"time"`` of day, ``"duration"``,
-        ``"leave out"``, or a list of levels from the lowest to the highest.
+        ``"any case"`` (a category in which values that differ only in case or spaces are one), ``"leave out"``, or a
+        list of levels from the lowest to the highest.
     n_cuts : int
         Largest number of cuts per column. As in `quantile_thresholds`.
     linear : bool
@@ -160,10 +174,13 @@ def from_table(
     -----
     TableWarning
         If columns are left out. If values do not read as the others of their column do; they count as missing. A
-        column has the kind that at least 95 % of its values have. If text can be read in two ways; it is then a
-        category unless `kinds` contains its kind. If a column almost separates the sides alone; it may be known only
-        after the outcome. The criterion is at least 20 values on each side and an AUC of at least 0.99: of the values,
-        of the levels by their shares of positives, or of the indicator of missing values.
+        column has the kind that at least 95 % of its values have. If the others are one or two words that are
+        repeated, at most 30 % of the values, and the column has more than 10 other values; these words count as
+        missing, in new rows too. If text can be read in two ways; it is then a category unless `kinds` contains its
+        kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
+        least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
+        positives, or of the indicator of missing values. For a column of at most 10 values, and for missing values, an
+        AUC of 0.95 is enough; the message has the share of the rows in which the column agrees with the label.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing.
@@ -314,6 +331,8 @@ class _Learned:
     """Which values count as missing, or what is in doubt."""
     separates: bool = False
     """Whether it almost separates the sides alone, and is not in `kinds`."""
+    agrees: str = ""
+    """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
 
 
 def _tell(learned: Sequence[_Learned]) -> None:
@@ -323,6 +342,7 @@ def _tell(learned: Sequence[_Learned]) -> None:
     unread = [f"{shown(of.plan.name)} ({of.ask.text})" for of in learned if of.ask is not None and not of.ask.lost]
     doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
     leaks = [shown(of.plan.name) for of in learned if of.separates]
+    alike = [f"{shown(of.plan.name)} ({of.agrees} of the rows)" for of in learned if of.agrees]
     said = []
     if left:
         said.append(f"{_LEFT_OUT_ARE} {_few(left)}.")
@@ -333,6 +353,8 @@ def _tell(learned: Sequence[_Learned]) -> None:
     if leaks:
         known = "it is" if len(leaks) == 1 else "they are"
         said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
+    if alike:
+        said.append(f"{_ALIKE_ARE} {_few(alike)}. Check that the values are known before the outcome.")
     told = _TOLD.get()
     if not said or told:
         return
@@ -347,6 +369,7 @@ def _tell(learned: Sequence[_Learned]) -> None:
 
 _LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as categories:"
 _LEAKS_ARE = "Columns that separate the sides nearly alone:"
+_ALIKE_ARE = "Columns that agree with the label:"
 _UNREAD_ARE = "Columns with values that do not read:"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
@@ -365,7 +388,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _LEAKS_ARE))
+    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _LEAKS_ARE, _ALIKE_ARE))
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
@@ -384,8 +407,9 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = ""
-        self._span = 0.0
+        self._alone = self._agrees = self._words_told = ""
+        self._words: tuple[str, ...] = ()
+        self._span, self._ends = 0.0, (0.0, 0.0)
 
     def learn(self) -> _Learned:
         try:
@@ -396,17 +420,21 @@ class _Learner:
             return _Learned(None, plan, ask=self._ask())
         n = sum([len(part.rankers) for part in parts])
         unread = "" if self._unread is None else self._unread.told()
-        notes = [self._note, self._doubt, unread, f"{SEPARATES} ({self._alone})" * bool(self._alone)]
+        alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
+        agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
+        notes = [self._note, self._doubt, self._words_told, unread, alone, agrees]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
         source = Source(self._c, reading, tuple(parts), 0 if self._unread is None else self._unread.unknown)
-        return _Learned(source, plan, self._doubt, self._ask(), bool(self._alone) and self._wish is None)
+        found = _Learned(source, plan, self._doubt, self._ask())
+        return found if self._wish is not None else replace(found, separates=bool(self._alone), agrees=self._agrees)
 
     def _ask(self) -> Ask | None:
         if self._doubt:
-            return Ask(self._label, self._doubt, self._kinds)
-        return None if self._unread is None else Ask(self._label, self._unread.told(), lost=False)
+            return Ask(self._label, self._doubt, self._kinds, words=self._words)
+        told = "; ".join(filter(None, [self._words_told, "" if self._unread is None else self._unread.told()]))
+        return Ask(self._label, told, (CATEGORY,) * bool(self._words_told), lost=False) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
@@ -518,13 +546,24 @@ class _Learner:
             most, lost = _forms.Most(NUMBER, Form("."), "", tuple(text.words), 0.0), float(sum(n_rows.values()))
         if most.form is not None and not doubt and lost <= _forms.TOLERATED * n_known:
             return Reading(most.kind, most.form)
+        words = _repeated(most.odd, n_rows)
+        is_read = words and most.form is not None and not doubt and lost <= _PROBABLY * n_known
+        if is_read and different([side.tally() for side in self._sides]) - len(most.odd) > _LEAST_NUMBERS:
+            return self._without(Reading(most.kind, most.form or Form(), missing=words), most.odd, round(lost))
         if doubt or (most.doubt and lost <= _PROBABLY * n_known):
             self._doubt = doubt or most.doubt
             self._kinds = next((kinds for kinds in _TWO if all(repr(kind) in self._doubt for kind in kinds)), ())
         elif most.form is not None and lost <= _PROBABLY * n_known:
             reading = Reading(most.kind, most.form)
             self._doubt, self._kinds = self._probably(reading, n_known), (reading.asked(),)
+            self._words = tuple(most.odd) if len(most.odd) <= _MOST_NAMED else ()
         return Reading(CATEGORY)
+
+    def _without(self, reading: Reading, odd: Sequence[str], lost: int) -> Reading:
+        """Return a reading in which words count as missing, and keep that they do, in words."""
+        named = " and ".join([shown(repr(word), 24) for word in odd[:_FEW_WORDS]])
+        self._words_told = f"{named} {'counts' if len(odd) == 1 else 'count'} as missing ({lost:,} values)"
+        return reading
 
     def _probably(self, reading: Reading, n_known: int) -> str:
         """Return that a column is probably of a kind, and which values stand against it."""
@@ -550,7 +589,17 @@ class _Learner:
         meaning, lost = reading.meaning(), 0
         for value, n in pairs:
             lost += n * (meaning(value) is None)
-        return reading if n_rows[kind] and lost <= _forms.TOLERATED * n_rows.total() else None
+        if n_rows[kind] and lost <= _forms.TOLERATED * n_rows.total():
+            return reading
+        of_words: Counter[str] = Counter()
+        for value, n in pairs:
+            if isinstance(value, str) and meaning(value) is None:
+                of_words[value.strip()] += n
+        words = _repeated(tuple(of_words), of_words)
+        known = {value for value, _ in pairs if not isinstance(value, str)}
+        if not words or of_words.total() < lost or lost > _PROBABLY * n_rows.total() or len(known) <= _LEAST_NUMBERS:
+            return None
+        return self._without(replace(reading, missing=words), tuple(of_words), lost)
 
     def _form(self, asked: str, wish: str, text: _forms.Text) -> Form:
         """Return the form of a kind that a user asks for, which fits most values."""
@@ -577,7 +626,6 @@ class _Learner:
         self._keep_unread(reading, x)
         if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point:
             self._note = _forms.readings_told(self._column.text().words, reading.form)
-        self._separates(x.auc(), [side.size for side in self._sides])
         parts = []
         for of in OF.get(reading.kind, ("",)):
             if self._span < _LEAST_SPAN.get(of, 0.0):
@@ -592,8 +640,14 @@ class _Learner:
             made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
+        if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
+            first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
+            self._note = (
+                f"two-digit years are read as {first} to {last}" if first < last else f"two-digit years are {first}"
+            )
         if not parts:
             raise LeaveOut("all values are equal")
+        self._separates(x.auc(), [side.size for side in self._sides])
         return parts
 
     def _keep_unread(self, reading: Reading, x: Numbers) -> None:
@@ -610,6 +664,8 @@ class _Learner:
             self._n_values = x.different
             with np.errstate(over="ignore"):
                 self._span = float(x.values[-1] - x.values[0]) if x.values.size else 0.0
+            if of == "trend" and x.values.size:
+                self._ends = float(x.values[0]), float(x.values[-1])
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
         if not cuts:
@@ -650,6 +706,11 @@ class _Learner:
         for tally, side in zip(of_sides, self._sides, strict=True):
             if side.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
                 side.refuse_levels()
+        any_case, alike = self._wish == ANY_CASE, ""
+        if any_case:
+            alike = _alike(sum([tally.counts for tally in of_sides], Counter())).replace(ALIKE, "spellings are merged")
+            of_sides = _in_one_case(of_sides)
+        for tally in of_sides:
             counts.update(tally.counts)
         n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
         if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
@@ -671,12 +732,13 @@ class _Learner:
             self._note = f"{rare:,} rare {'value is' if rare == 1 else 'values are'} the level {RARE}"
         elif rare:
             self._note = f"{NO_LEVEL} {self._how.min_rows} rows; only whether it is missing counts"
-        self._note = "; ".join(filter(None, [self._note, _alike(counts)]))
+        self._note = "; ".join(filter(None, [self._note, alike or _alike(counts)]))
         if missing:
             levels.append(None)
         self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
-        return Reading(CATEGORY, levels=tuple(levels)), [Part("", OfLevels(names, None, [tuple(levels)], True))]
+        reading = Reading(CATEGORY, levels=tuple(levels), any_case=any_case)
+        return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
     def _refuse_text(self, words: Sequence[str]) -> None:
         some = words[:1000]
@@ -704,16 +766,56 @@ class _Learner:
         below = np.concatenate([[0.0], neg[order].cumsum()[:-1]])
         return float((pos[order] * (below + 0.5 * neg[order])).sum() / (pos.sum() * neg.sum()))
 
+    def _agreement(self, n: int) -> float:
+        """Return the share of the rows in which the commoner label of their value is their label."""
+        a, b = [side.tally() for side in self._sides]
+        of_values = sum([max(a.counts[value], b.counts[value]) for value in {*a.counts, *b.counts}])
+        return (of_values + max(a.missing, b.missing)) / n
+
     def _separates(self, auc: float, sizes: Sequence[int]) -> None:
         """Keep in words how the column separates the sides alone: by missing values, or by the others."""
         of_missing, best = _auc_of_missing(self._missing, sizes), max(auc, 1.0 - auc)
         by_missing = max(of_missing, 1.0 - of_missing)
         if max(best, by_missing) < _ALONE:
+            if by_missing >= max(_NEARLY, best):
+                known = [size - n for n, size in zip(self._missing, sizes, strict=True)]
+                self._agrees = _percent((max(self._missing) + max(known)) / sum(sizes))
+            elif best >= _NEARLY and 0 < self._n_values <= _FEW_VALUES:
+                self._agrees = _percent(self._agreement(sum(sizes)))
             return
         if by_missing >= best:
             self._alone = f"missing for nearly all {'positives' if of_missing > 0.5 else 'negatives'}"
         else:
             self._alone = f"AUC {best:.3f}"
+
+
+def _repeated(odd: Sequence[str], n_rows: Mapping[str, int]) -> tuple[str, ...]:
+    """Return words that may mean a missing value, as `folded` writes them: few, repeated, and without digits."""
+    counts: Counter[str] = Counter()
+    for word in odd:
+        counts[_checks.folded(word)] += n_rows.get(word, 2)  # of very many words, not all are counted
+    if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
+        return ()
+    return () if any(c.isdigit() for word in counts for c in word) else tuple(counts)
+
+
+def _in_one_case(of_sides: Sequence[Tally]) -> list[Tally]:
+    """Return tallies in which text that differs only in case or spaces is one value, in its most frequent spelling."""
+    counts: Counter[Any] = sum([tally.counts for tally in of_sides], Counter())
+    spelled: dict[str, str] = {}
+    for word in sorted([value for value in counts if isinstance(value, str)], key=lambda word: (-counts[word], word)):
+        spelled.setdefault(_checks.folded(word), word)
+    found = []
+    for tally in of_sides:
+        merged: Counter[Any] = Counter()
+        for value, n in tally.counts.items():
+            merged[spelled[_checks.folded(value)] if isinstance(value, str) else value] += n
+        found.append(replace(tally, counts=merged))
+    return found
+
+
+def _percent(share: float) -> str:
+    return f"{math.floor(1000.0 * share) / 10.0:g} %"
 
 
 def _no_and_yes(words: Sequence[str]) -> tuple[str, ...]:

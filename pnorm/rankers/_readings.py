@@ -82,10 +82,24 @@ class Reading:
     levels: tuple[Any, ...] = ()
     """Of a category those that have an indicator, of an ordered one all, from the lowest to the highest; of truth
     values the words for no and yes, if there is one for each."""
+    missing: tuple[str, ...] = ()
+    """Words that mean a missing value in this column, beside those that mean it in all, as `folded` writes them."""
+    any_case: bool = False
+    """Whether text that differs from a level only in case or spaces is this level."""
 
     @cached_property
     def _column(self) -> Column:
         return Column(self.levels, self.levels.index(RARE) if self.kind == CATEGORY and RARE in self.levels else None)
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """The levels that are text, as `folded` writes them."""
+        levels = self.levels if self.any_case else ()
+        return {_checks.folded(level): level for level in levels if isinstance(level, str) and level != RARE}
+
+    def own(self, cells: Cells) -> Cells:
+        """Return a column without words for missing values of its own, and with levels in one spelling."""
+        return _checks.spelled(cells, self.missing, self._spelled) if self.missing or self.any_case else cells
 
     def numbers(self, cells: Cells, at: Where) -> Vector:
         """Return numbers, nan where a value is missing or does not read.
@@ -100,6 +114,7 @@ class Reading:
 
         A column of another type is refused, and so are infinite numbers.
         """
+        cells = self.own(cells)
         plain, form = cells.plain, self.form
         if plain is not None and self.kind == NUMBER and plain.comma == (form.point == ",") and form.unit != "%":
             return plain.numbers, self._unread(plain.numbers, None, cells, at, n_rows)
@@ -230,6 +245,7 @@ class Reading:
 
     def codes(self, cells: Cells, at: Where) -> tuple[NDArray[np.uint16], Seen]:
         """Return the numbers of the levels of a category, and counts of values that are none."""
+        cells = self.own(cells)
         if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
             row = cells.odd()
             raise at.refuse(cells.value(row), row, _WAS[CATEGORY])

@@ -246,8 +246,9 @@ class _SummarizedSide(Side):
             x = reading.numbers(cells, at)
             odd = int(np.argmax(np.isnan(x))) if np.isnan(x).any() else len(values) - 1
             raise at.refuse(values[odd], odd, reading.called())
+        unread = 0 if reading.missing else fit.unread
         return fit.numbers, reading.of_odd(
-            words.known, fit.unread, [(odd.value, odd.row) for odd in fit.odds], self._at
+            words.known - fit.unread + unread, unread, [(odd.value, odd.row) for odd in fit.odds if unread], self._at
         )
 
 

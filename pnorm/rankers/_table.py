@@ -42,6 +42,9 @@ _TOLD = 8
 SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked"
 """The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
 
+AGREES = "agrees with the label in"
+"""Begins the note on a column that may be another form of the label."""
+
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
@@ -68,6 +71,11 @@ class ColumnPlan:
         return SEPARATES in self.note
 
     @property
+    def agrees(self) -> str:
+        """How often it agrees with the label, if that is so often that it may be another form of it; otherwise ""."""
+        return next((part for part in self.note.split("; ") if part.startswith(AGREES)), "")
+
+    @property
     def is_id(self) -> bool:
         """Whether it was left out as an id."""
         return self.rankers == 0 and self.note.startswith(ID)
@@ -83,6 +91,8 @@ class Ask:
     """Words of `kinds` that may be right."""
     lost: bool = True
     """Whether the column is a category or left out, and not read as its values probably are."""
+    words: tuple[str, ...] = ()
+    """Words that do not read as the other values do, if there are only some."""
 
 
 class Plan(tuple[ColumnPlan, ...]):
@@ -216,6 +226,16 @@ class Table(Rankers):
             plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
         return Table(self._found, len(plan), sources, Plan(plan), self.asks)
 
+    def with_missing(self, words: Sequence[str]) -> Table:
+        """Return weak rankers that take more words of new rows for missing values, in all columns."""
+        if not words:
+            return self
+        sources = [
+            replace(of, reading=replace(of.reading, missing=tuple(dict.fromkeys((*of.reading.missing, *words)))))
+            for of in self._sources
+        ]
+        return Table(self._found, len(self.plan), sources, self.plan, self.asks)
+
     def _planned(self) -> NDArray[np.intp]:
         """Return for each weak ranker the place of its column in the plan: a date has several parts there."""
         columns = np.array([source.column for source, _ in self._parts], np.intp)
@@ -261,6 +281,8 @@ class Table(Rankers):
                     "unit": source.reading.form.unit,
                     "order": source.reading.form.order,
                     **({"scaled": True} if source.reading.form.scaled else {}),
+                    **({"missing_words": list(source.reading.missing)} if source.reading.missing else {}),
+                    **({"any_case": True} if source.reading.any_case else {}),
                     "levels": [list(source.reading.levels)],
                     "parts": [of_part(part) for part in source.parts],
                 }
@@ -300,7 +322,7 @@ class Table(Rankers):
         assert self._width is not None
         (cells,) = _checks.cells_of(X, "X", self._found, self._width, [source.column])
         if source.reading.kind == CATEGORY:
-            return cells.values
+            return source.reading.own(cells).values
         x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, self._found)))
         names = LEVELS_OF[part.of]
         return Coded([*names, None], np.where(np.isnan(x), len(names), x).astype(np.intp))
@@ -365,7 +387,8 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             of.flag("scaled"),
         )
         (levels,) = of.levels("levels", LARGEST_FEATURE - 1)[:1]
-        reading = Reading(of_kind, form, levels)
+        words = of.strings("missing_words", None) if of.has("missing_words") else ()
+        reading = Reading(of_kind, form, levels, tuple(map(_checks.folded, words)), of.flag("any_case"))
         parts = []
         for part in of.inner("parts"):
             read_off = part.choice("of", OF.get(of_kind, ("",)))

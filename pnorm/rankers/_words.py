@@ -123,6 +123,8 @@ class Fits:
             "no day": not any("day" in word for word in words),
             "no dots": not (date and fits[DATE, ""].numbers is None and _forms.has_dots(words)),
             "no digits": not (date and any(word[:8].isdigit() for word in words)),
+            "no dashes": not (date and _forms.has_dashes(words)),
+            "year first": not date or _forms.may_begin_with_year(words),
         }
         numbers = _differ(meanings, (NUMBER, "."), (NUMBER, ","), values, rows)
         dates = _differ(meanings, (DATE, DAY_FIRST), (DATE, MONTH_FIRST), values, rows)
@@ -136,7 +138,11 @@ class Fits:
         fits = dict.fromkeys(_FORMS, none) | {(NUMBER, "."): fit}
         if not plain.point:
             fits[NUMBER, ","] = fit
-        said = ["plain", "no day", "no dots"] + ["no code"] * (not plain.code) + ["no point"] * (not plain.point)
+        said = (
+            ["plain", "no day", "no dots", "no dashes", "year first"]
+            + ["no code"] * (not plain.code)
+            + ["no point"] * (not plain.point)
+        )
         return cls(fits, frozenset(said), None, None)
 
     def merged(self, other: Fits) -> Fits:
@@ -230,6 +236,10 @@ class FittedText(Text):
         day, month = self._fit(DATE, DAY_FIRST, spare), self._fit(DATE, MONTH_FIRST, spare)
         if day is not None and month is not None and day.unread != month.unread:
             day, month = (day, None) if day.unread < month.unread else (None, month)
+        if (day is not None or month is not None) and "no dashes" not in self._fits.said:
+            word = next(filter(lambda word: _forms.has_dashes((word,)), self.words), "")
+            if word and "year first" in self._fits.said:
+                return None, _forms.three_dates(word)
         if day is not None and month is not None and self._fits.dates_differ is not None:
             if "no dots" not in self._fits.said:
                 return Form(order=DAY_FIRST), ""
@@ -256,7 +266,9 @@ class FittedText(Text):
             return Most(kind, None, "", (), math.inf)
         of_kind: dict[str, Callable[[float], tuple[Form | None, str]]] = {NUMBER: self._number, DATE: self._date}
         form, doubt = of_kind[kind](share) if kind in of_kind else (Form(), "")
-        return Most(kind, form, doubt, (), share)
+        fit = min([self._fits.of[kind, mark] for mark in marks], key=lambda fit: fit.share)
+        words = {odd.value.strip(): None for odd in fit.odds if isinstance(odd.value, str)}
+        return Most(kind, form, doubt, tuple(words) if len(fit.odds) < EXAMPLES else (), share)
 
     def is_time(self) -> bool:
         return self._fit(TIME) is not None

@@ -1,0 +1,276 @@
+"""Cells that real files have: years of two digits, words for missing values, spellings, and copies of the label."""
+
+import csv
+import random
+import warnings
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm._checks import sheet
+from pnorm._command.main import main
+from pnorm._reasons.explain import moving_together
+from pnorm.rankers import _forms
+from pnorm.rankers._summaries import TableSummary
+
+QUICK = ("-p", "1", "--l2", "0.1")
+
+
+def table_of(X, y, **how):
+    """The weak rankers of a dictionary of columns, and what was warned of."""
+    y = np.asarray(y, bool)
+    sides = [{name: [v for v, at in zip(x, side, strict=True) if at] for name, x in X.items()} for side in (y, ~y)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        H = pnorm.rankers.from_table(*sides, **how)
+    return H, " ".join(str(warning.message) for warning in caught)
+
+
+def halves(n):
+    return np.arange(n) % 2 == 0
+
+
+def days(n, written):
+    return [(date(2021, 1, 1) + timedelta(37 * k % 1400)).strftime(written) for k in range(n)]
+
+
+# Years of two digits
+
+
+@pytest.mark.parametrize(
+    ("word", "order", "meant"),
+    [
+        ("27.08.24", "day first", "2024-08-27"),
+        ("8/27/24", "month first", "2024-08-27"),
+        ("27/8/69", "day first", "1969-08-27"),
+        ("27/8/68", "day first", "2068-08-27"),
+        ("27/08/24 14:30", "day first", "2024-08-27 14:30"),
+        ("27-Aug-24", "", "2024-08-27"),
+    ],
+)
+def test_a_year_of_two_digits_is_that_of_python(word, order, meant):
+    assert _forms.moment_text(_forms.date(word, order) / 86400e6) == meant
+
+
+@pytest.mark.parametrize("word", ["27.08.124", "27.08.4", "31.02.24", "1.2.3"])
+def test_other_years_are_no_dates(word):
+    assert _forms.date(word, "day first") is None
+
+
+@pytest.mark.parametrize(("written", "order"), [("%d.%m.%y", "day first"), ("%m/%d/%y", "month first")])
+def test_a_day_above_twelve_decides(written, order):
+    x = days(120, written)
+    H, said = table_of({"when": x}, halves(120))
+    assert (H.plan[0].kind, said) == ("date", "")
+    assert "two-digit years are read as 2021 to 2024" in H.plan[0].note
+    assert H._sources[0].reading.form.order == order
+    again = pnorm.rankers.from_dict(H.to_dict())
+    assert np.array_equal(again.evaluate({"when": x}), H.evaluate({"when": days(120, "%Y-%m-%d")}))
+
+
+def test_an_order_in_doubt_is_told():
+    x = [f"{1 + k % 12:02}/{1 + k % 11:02}/24" for k in range(120)]
+    H, said = table_of({"when": x, "x": halves(120).tolist()}, halves(120))
+    assert H.plan[0].kind != "date"
+    assert "may begin with the day or the month: 'day first' or 'month first' says which" in said
+    H, said = table_of({"when": x}, halves(120), kinds={"when": "day first"})
+    assert H.plan[0].kind == "date"
+
+
+def test_dashes_may_begin_with_the_year():
+    H, said = table_of({"when": days(120, "%y-%m-%d"), "x": halves(120).tolist()}, halves(120))
+    assert H.plan[0].kind != "date"
+    assert "may begin with the day, the month or the year" in said
+    x = [f"{1 + k % 28:02}-{1 + k % 12:02}-{90 + k % 9}" for k in range(120)]  # no day is 90
+    assert table_of({"when": x}, halves(120))[0].plan[0].kind == "date"
+
+
+# Words for missing values
+
+
+def amounts(n=120, every=8, words=("k.A.",)):
+    return [words[k // every % len(words)] if k % every == 0 else f"{100 + 7 * k}" for k in range(n)]
+
+
+@pytest.mark.parametrize("words", [("k.A.",), ("TBD", "unknown"), ("tbd", "TBD")])
+def test_repeated_words_among_numbers_are_missing(words):
+    x = amounts(words=words)
+    H, said = table_of({"amount": x}, halves(120))
+    assert (H.plan[0].kind, H.plan[0].missing) == ("number", 15)
+    assert "as missing (15 values)" in H.plan[0].note
+    assert "as missing (15 values)" in said
+    empty = ["" if word in words else word for word in x]
+    again = pnorm.rankers.from_dict(H.to_dict())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # new rows may have as many of them as they like
+        outputs = again.evaluate({"amount": [*x, words[0].upper(), *[words[0]] * 200]})
+        assert np.array_equal(outputs[:120], again.evaluate({"amount": empty}))
+        assert np.array_equal(outputs[120:], again.evaluate({"amount": [None] * 201}))
+
+
+def test_in_batches_as_in_memory():
+    x, y = amounts(), halves(120)
+    H, _ = table_of({"amount": x}, y)
+    parts = [
+        TableSummary.of({"amount": x[k : k + 40]}, y[k : k + 40], np.arange(k, k + 40), "source")
+        for k in range(0, 120, 40)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pnorm.rankers.TableWarning)
+        G = parts[0].merge(parts[1]).merge(parts[2]).rankers()
+    assert G.to_dict() == H.to_dict()
+
+
+def test_a_word_is_a_value_where_numbers_are_few():
+    H, said = table_of({"n": ["0", "1", "2", "3", "4", "5", "many", "6"] * 20, "x": halves(160).tolist()}, halves(160))
+    assert H.plan[0].kind == "category"
+    assert "n = many" in H.names
+    assert "the kind 'number' takes them for missing" in said
+
+
+@pytest.mark.parametrize("words", [("10+",), ("<5",), ("a", "b", "c")])
+def test_other_words_are_not_missing(words):
+    H, _ = table_of({"n": amounts(240, words=words), "x": halves(240).tolist()}, halves(240))
+    assert H.plan[0].kind != "number"
+
+
+def test_dates_with_a_word_are_dates():
+    x = [date(2024, 1, 1) + timedelta(k) if k % 8 else "tbd" for k in range(120)]  # as from a workbook
+    H, _ = table_of({"when": x}, halves(120))
+    assert (H.plan[0].kind, H.plan[0].missing) == ("date", 15)
+
+
+# Spellings
+
+
+def test_any_case_merges_spellings():
+    x = ["Berlin", "berlin ", "BERLIN", "Berlin", "Bad  Ems", "bad ems"] * 20
+    H, _ = table_of({"city": x}, halves(120))
+    assert len(H) == 5
+    H, _ = table_of({"city": x}, halves(120), kinds={"city": "any case"})
+    assert H.names == ("city = Bad  Ems", "city = Berlin")
+    assert "spellings are merged" in H.plan[0].note
+    again = pnorm.rankers.from_dict(H.to_dict())
+    assert again.evaluate({"city": ["bErLiN", "BAD EMS"]}).tolist() == [[0, 1], [1, 0]]
+    lam = np.array([1.0, 2.0])
+    assert pnorm.explain({"city": ["BERLIN", "bad ems"]}, again, lam).top(0) == ["city = Berlin (+0.500)"]
+    card = pnorm.scorecard(H, lam, points=10)
+    assert card.columns[0].any_case
+    with pytest.raises(ValueError, match="'any case', and SQL and source of Python do not merge"):
+        card.to_python()
+
+
+# Copies of the label
+
+
+@pytest.mark.parametrize(("wrong", "agrees"), [(10, "97.5 %"), (60, "")])
+def test_a_column_that_nearly_agrees_is_named_with_the_share(wrong, agrees):
+    y = halves(400)
+    closed = np.where(np.arange(400) < wrong, ~y, y)
+    H, said = table_of({"closed": ["Y" if of else "N" for of in closed], "x": [k % 7 for k in range(400)]}, y)
+    told = f"agrees with the label in {agrees} of the rows" if agrees else ""
+    assert H.plan[0].agrees == told
+    assert (f"Columns that agree with the label: closed ({agrees} of the rows)" in said) == bool(agrees)
+    assert not H.plan[0].separates
+
+
+def test_a_good_measurement_is_no_copy():
+    y = halves(400)
+    x = np.random.default_rng(0).normal(size=400) + 2.6 * y
+    assert pnorm.metrics.auc(x[y], x[~y]) > 0.95
+    H, said = table_of({"x": x.tolist()}, y)
+    assert (H.plan[0].agrees, said) == ("", "")
+
+
+# Values in reasons, and columns that move together
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([1234.5, 12000, 0.1], ["1,234.5", "12,000.0", "0.1"]),
+        ([12345.67, 5.0], ["12,345.67", "5.00"]),
+        ([2021, 1999.0], ["2021", "1999"]),
+        ([9000, 10000], ["9,000", "10,000"]),
+        ([0.123456789, 12.5], ["0.1235", "12.5000"]),
+        ([12000.5, 1e-7], ["12,000.5", "1e-07"]),
+        ([None, "x", True, 2.5], [None, "x", "True", "2.5"]),
+    ],
+)
+def test_values_of_a_column_have_one_precision(values, told):
+    assert list(map(sheet.column_text(values), values)) == told
+
+
+def test_columns_that_move_together_are_found():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=300), rng.normal(size=300)
+    X = {"signed": x.tolist(), "called": np.exp(x + 0.01 * rng.normal(size=300)).tolist(), "other": z.tolist()}
+    H, _ = table_of(X, halves(300))
+    ((a, b, r),) = moving_together(X, H, np.ones(len(H)))
+    assert ((a, b), r > 0.95) == (("signed", "called"), True)
+
+
+# The command
+
+
+def us_file(path):
+    draw = random.Random(0)
+    rows = []
+    for k in range(400):
+        x = draw.lognormvariate(7, 0.8)
+        won = draw.random() < 0.2 + 0.5 * (x < 1000)
+        at = date(2021, 1, 1) + timedelta(draw.randrange(1400))
+        called = at + timedelta(draw.randrange(9))
+        amount = "n/k" if k % 9 == 0 else f"${x:,.2f}"
+        closed = "NY"[won != (k % 40 == 0)]
+        size = ("tiny", "vast", "1", "2")[k % 4] if k % 5 == 0 else draw.choice("1234")
+        rows.append(
+            [amount, draw.choice(["NYC", "nyc ", "Boston"]), f"{at:%m/%d/%y}", f"{called:%m/%d/%y}", size, closed]
+        )
+        rows[-1].append("yes" if won else "no")
+    with open(path, "w", newline="") as stream:
+        csv.writer(stream).writerows([["Amount", "City", "Signed", "Called", "Size", "Closed", "Won"], *rows])
+    return str(path)
+
+
+def test_a_file_of_a_user(capsys, tmp_path):
+    path, model, out = us_file(tmp_path / "us.csv"), str(tmp_path / "m.json"), str(tmp_path / "o.csv")
+    asked = [path, "--label", "Won", *QUICK, "--kind", "City=any-case", "--missing", "tiny", "--missing", "vast"]
+    assert main([*asked, "--details", "--save", model, "--out", out]) == 0
+    told = " ".join(capsys.readouterr()[0].split())
+    assert "'n/k' counts as missing (" in told
+    assert "To keep such words as levels: --kind Amount=category" in told
+    assert "two-digit years are read as 2021 to 2024" in told
+    assert "Is the column known only after the outcome?" in told
+    assert "Size number 4" in told
+    assert "Signed and Called move together (rank correlation 1.00); their reasons share one effect." in told
+    new = str(tmp_path / "new.csv")
+    with open(new, "w", newline="") as stream:
+        rows = [["Amount", "City", "Signed", "Called", "Size", "Closed"]]
+        rows += [["N/K", "Nyc", "3/14/24", "3/15/24", "VAST", "Y"], ["", "NYC", "03/14/24", "03/15/24", "", "Y"]]
+        csv.writer(stream).writerows(rows)
+    assert main([new, "--model", model, "--out", out]) == 0
+    assert capsys.readouterr()[1] == ""
+    with open(out, newline="", encoding="utf-8") as stream:
+        scores = [row["score"] for row in csv.DictReader(stream)]
+    assert scores[0] == scores[1]
+
+
+def test_the_first_run_names_the_options(capsys, tmp_path):
+    path = us_file(tmp_path / "us.csv")
+    assert main([path, "--label", "Won", *QUICK]) == 0
+    out = capsys.readouterr()[0]
+    told = " ".join(out.split())
+    assert "To merge values that differ only in case or spaces: --kind City=any-case" in told
+    assert "--kind Size=number, or --missing tiny --missing vast" in told
+    assert len(out.split("\nNext steps\n")[0].splitlines()) <= 58
+
+
+def test_missing_does_not_go_with_rankers(capsys, tmp_path):
+    path = us_file(tmp_path / "us.csv")
+    assert main([path, "--label", "Won", "--rankers", "columns", "--missing", "x"]) == 2
+    assert "--missing marks missing values, and --rankers allows none." in capsys.readouterr()[1]
+    assert main([path, "--model", "m.json", "--missing", "x"]) == 2
+    assert "--missing is an option of learning" in capsys.readouterr()[1]
