@@ -25,10 +25,15 @@ in_order = ExplicitOrder(
 
 
 def reset(gallery_conf, name):
-    """Start every example with the same style, whatever the one before has set."""
+    """Start every example with the same style, whatever the one before has set.
+
+    Words are larger than in other pictures: figures are 7 inches wide, and telephones show them at half of that.
+    """
     pyplot.close("all")
     mpl.rcdefaults()
     pyplot.style.use(Path(__file__).with_name("pnorm.mplstyle"))
+    mpl.rcParams.update(dict.fromkeys(["font.size", "axes.titlesize", "axes.labelsize"], 12.5))
+    mpl.rcParams.update(dict.fromkeys(["xtick.labelsize", "ytick.labelsize", "legend.fontsize"], 12))
 
 
 def setup(app):

@@ -32,6 +32,7 @@ from scipy.special import logsumexp
 import pnorm
 from pnorm import bounds, kernel
 from pnorm._command import reproduce as _reproduce
+from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -39,6 +40,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 import calibration  # noqa: E402
 import cluster as _cluster  # noqa: E402
 import curves as _curves  # noqa: E402
+import demonstration as _demonstration  # noqa: E402
 import readable as _readable  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
@@ -109,40 +111,68 @@ def below(figure, ax, columns):
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4)
 
 
-def hero(powers=(1, 16), paid=1000, across=40):
-    """Two lists of the same held-out rows, side by side: the first rows of each, and what is wrong among them."""
+def hero(paid=1000, across=40):
+    """The first of the same held-out rows under three scores, and what is wrong; in a row and in a column."""
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2
-    X, y, held, good = data.X[:half], data.y[:half] == 1, data.X[half:], data.y[half:] == 1
-    H = pnorm.rankers.normalized(X[y], X[~y])
-    first = {}
-    for p in powers:
-        lam, _ = pnorm.train(X[y], X[~y], H, p)
-        first[p] = good[np.argsort(-pnorm.score(held, H, lam), kind="stable")[:paid]]
-    row, column = np.divmod(np.arange(paid), across)
+    X, y, held, good = data.X[:half], data.y[:half], data.X[half:], data.y[half:] == 1
+    sides = X[y == 1], X[y == 0]
+    model = pnorm.sklearn.PNormPush().fit(X, y)
+    scores = {
+        "logistic regression": (_demonstration.logistic()(*sides, held), LOGISTIC, DRAWS),
+        "p = 1 (no push)": (_demonstration.lines(1)(*sides, held), OVER_DRAWS[1], DRAWS),
+        f"PNormPush(): p = {model.p_:g}": (model.decision_function(held), BY_DEFAULT, DRAWS_BY_DEFAULT),
+    }
+    wrong = {name: ~good[np.argsort(-f, kind="stable")[:paid]] for name, (f, _, _) in scores.items()}
+    means = {name: f"mean of {draws} draws: {mean:.1f}" for name, (_, mean, draws) in scores.items()}
+    title = f"Simulated claims: the top {paid:,} of {held.shape[0]:,}"
 
-    def draw():
-        figure, axes = plt.subplots(1, len(first), figsize=(8.0, 4.95), layout="none")
-        figure.subplots_adjust(0.012, 0.105, 0.988, 0.665, 0.06)
-        for ax, (p, is_good) in zip(axes, first.items(), strict=True):
-            for of, colour, alpha, size in ((is_good, BLUE, 0.3, 0.8), (~is_good, RED, 1.0, 1.0)):
-                corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) * size + (1.0 - size) / 2
-                at = np.stack([column[of], row[of]], axis=1)[:, None] + corners
-                codes = np.tile([Curve.MOVETO, Curve.LINETO, Curve.LINETO, Curve.LINETO, Curve.CLOSEPOLY], len(at))
-                ax.add_patch(PathPatch(Curve(at.reshape(-1, 2), codes), color=colour, alpha=alpha, lw=0))
-            ax.set(xlim=(0, across), ylim=(paid / across, 0))
-            ax.set_axis_off()
-            where = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            wrong = f"{np.count_nonzero(~is_good)} wrong"
-            ax.annotate(wrong, (0, 1), (2, 37), color=RED, size=36, weight="bold", **where)
-            name = f"{'no push' if p == 1 else 'with the push'}, p = {p}"
-            ax.annotate(name, (0, 1), (2, 11), size=20, **where)
-        figure.text(0.017, 0.915, f"The top {paid:,} claims under two scores", size=22, weight="bold")
-        words = "One square is one held-out claim (simulated data)."
-        figure.text(0.017, 0.03, words, size=18)
+    def grid(figure, left, bottom, square, is_wrong):
+        """Draw squares; those that are right are dashed lines, which make small files, and the wrong are over them."""
+        width, height = figure.get_size_inches() * 72
+        size = across * square / width, paid / across * square / height
+        ax = figure.add_axes((left / width, bottom / height, *size))
+        dashes = {"lw": 0.8 * square, "ls": (0, (1, 0.25)), "dash_capstyle": "butt"}
+        for row in range(paid // across):
+            ax.plot([0.1, across - 0.1], [row + 0.5, row + 0.5], color=BLUE, alpha=0.3, **dashes)
+        row, column = np.divmod(np.flatnonzero(is_wrong), across)
+        corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
+        at = np.stack([column, row], axis=1)[:, None] + corners
+        codes = np.tile([Curve.MOVETO, Curve.LINETO, Curve.LINETO, Curve.LINETO, Curve.CLOSEPOLY], len(at))
+        ax.add_patch(PathPatch(Curve(at.reshape(-1, 2), codes), color=RED, lw=0, zorder=3))
+        ax.set(xlim=(0, across), ylim=(paid / across, 0))
+        ax.set_axis_off()
+
+    def draw_row():
+        """Of 880 by 330 points."""
+        figure = plt.figure(figsize=(880 / 72, 330 / 72), layout="none")
+        figure.text(6 / 880, 1 - 26 / 330, title + ". Red: wrong.", size=24, weight="bold")
+        for k, name in enumerate(scores):
+            left = 6 + 298 * k
+            grid(figure, left, 28, 6.8, wrong[name])
+            put = partial(figure.text, left / 880)
+            put(1 - 73 / 330, name, size=22)
+            put(1 - 116 / 330, f"{np.count_nonzero(wrong[name])} wrong", color=RED, size=40, weight="bold")
+            put(5 / 330, means[name], size=20)
         return figure
 
-    save(draw, "hero")
+    def draw_column():
+        """Of 360 by 450 points."""
+        figure = plt.figure(figsize=(360 / 72, 450 / 72), layout="none")
+        figure.text(2 / 360, 1 - 16 / 450, title, size=15, weight="bold")
+        for k, name in enumerate(scores):
+            bottom = 450 - 165 - 142 * k
+            grid(figure, 158, bottom, 5.0, wrong[name])
+            label = name.replace(": ", ":\n").replace(" (", "\n(").replace("logistic ", "logistic\n")
+            mean = means[name].replace(" draws", "\ndraws")
+            put = partial(figure.text, 2 / 360)
+            put((bottom + 122) / 450, label, size=14, va="top", linespacing=1.1)
+            put((bottom + 56) / 450, f"{np.count_nonzero(wrong[name])} wrong", color=RED, size=26, weight="bold")
+            put((bottom + 42) / 450, mean, size=12.5, va="top", linespacing=1.1)
+        return figure
+
+    save(draw_row, "hero")
+    save(draw_column, "hero-narrow")
 
 
 def drawings():
@@ -175,17 +205,17 @@ def drawings():
         "push-path": (single, lambda ax: draw_with.push_path(precision, label="precision in the first 1,000", ax=ax)),
         "calibration": ((4.6, 4.6), lambda ax: draw_with.calibration({k: P[k] for k in (1, 16)}, ax=ax)),
         "weights": ((WIDTH, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
-        "shapes": ((WIDTH, 2.6), lambda axes: draw_with.shapes(of_cuts, H, top=3, ax=axes)),
-        "reasons": ((WIDTH, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
+        "shapes": ((WIDTH, 5.6), lambda axes: draw_with.shapes(of_cuts, H, ax=axes)),
+        "reasons": ((5.2, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
         "trace": (single, lambda ax: draw_with.trace(descent, floor=descent["minimize"].objective[-1], ax=ax)),
         "cross-validation": (single, lambda ax: draw_with.cross_validation(found, ax=ax)),
         "coefficient-path": ((WIDTH, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
     }
-    panels = {"roc": 2, "shapes": 3}
+    panels = {"roc": {"ncols": 2}, "shapes": {"nrows": 3, "ncols": 2, "sharey": True}}
     for name, (size, onto) in pictures.items():
 
         def draw(name=name, size=size, onto=onto):
-            figure, axes = plt.subplots(1, panels.get(name, 1), figsize=size)
+            figure, axes = plt.subplots(figsize=size, **panels.get(name, {}))
             onto(axes)
             return figure
 

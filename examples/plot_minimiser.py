@@ -85,8 +85,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.4))
 for name, (a, b, h) in problems.items():
     _, trace = pnorm.train(a, b, h, p, t_max=1000)
     left.plot(trace.log_objective, label=name)
-left.set(xlabel="rounds", xscale="symlog", xlim=(0, 1000), ylabel="log $F_p$")
-left.legend()
+left.set(xlabel="rounds", xscale="symlog", xlim=(0, 1000))
+left.set(ylabel="log $F_p$", ylim=(8, 28))
+left.legend(loc="lower left")
 
 a, b, h = problems["cuts of the six"]
 found = pnorm.diagnostics.separability(a, b, h)

@@ -519,6 +519,18 @@ def test_shapes_are_what_columns_add_to_the_score():
     assert plotting.shapes(lam, both, ["a", "town"], ax=given)[0] is given[0]
 
 
+@pytest.mark.parametrize(("n", "lines", "across"), [(1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 2, 2), (5, 2, 3), (6, 2, 3)])
+def test_shapes_stand_in_a_grid(n, lines, across):
+    H = pnorm.rankers.thresholds([[0, 1]] * n)
+    axes = plotting.shapes(np.arange(1.0, 2 * n + 1), H)
+    assert axes.shape == (n,)
+    assert len(axes[0].figure.axes) == n
+    assert axes[0].get_subplotspec().get_gridspec().get_geometry() == (lines, across)
+    assert axes[0].figure.get_size_inches()[0] <= 7.5
+    for k, ax in enumerate(axes):
+        assert ax.get_ylabel() == ("" if k % across else "part of the score")
+
+
 def test_shapes_of_a_table_have_dates_and_bars():
     rng = np.random.default_rng(0)
     towns = [None if k == 30 else f"town {k:02d}" for k in rng.integers(0, 31, 900)]

@@ -55,7 +55,7 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
             raise TypeError("a list must be a pair of scores (f_pos, f_neg); a ScoreTable has no single rows")
         strips.append((label_of(key), _best_first(*sides_of(pair, key))))
     shown = min(_checks.count(top, "top", 1), max(found.size for _, found in strips))
-    ax = new_axes(1, (9.0, 0.9 + 0.45 * len(strips)), None) if ax is None else ax
+    ax = new_axes(1, (7.2, 0.9 + 0.45 * len(strips)), None) if ax is None else ax
     look = Look(ax)
     width = 0.86 if shown <= 120 else 1.0  # gaps between many bars would look like data
     for place, (_, found) in enumerate(strips):

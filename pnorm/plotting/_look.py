@@ -10,13 +10,21 @@ import numpy as np
 from pnorm._checks.text import install
 
 
-def new_axes(n: int, size: tuple[float, float], grid: str | None = "y") -> Any:
-    """Return axes of a new figure."""
+def new_axes(n: int, size: tuple[float, float], grid: str | None = "y", across: int | None = None) -> Any:
+    """Return axes of a new figure, side by side; with `across`, in lines of so many, with one y axis."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError(f"pnorm.plotting needs Matplotlib. {install('plot')}") from None
-    _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
+    if across is None:
+        _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
+    else:
+        _, axes = pyplot.subplots(
+            -(-n // across), across, figsize=size, layout="constrained", sharey=True, squeeze=False
+        )
+        for ax in axes.flat[n:]:
+            ax.remove()
+        axes = axes.ravel()[:n]
     for ax in np.atleast_1d(axes):
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_axisbelow(True)

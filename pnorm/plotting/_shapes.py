@@ -16,6 +16,8 @@ from pnorm.plotting._ticks import date_axis
 
 _LEVELS = 24
 """Levels of a column that are drawn, at most."""
+_FEW = 6
+"""Levels, at most, whose names stand aslant below the bars; those of more stand upright."""
 
 
 def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: Any = None) -> Any:
@@ -40,7 +42,7 @@ def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: An
     top : int
         The number of columns to draw, if they are not named.
     ax : Axes, or sequence of Axes, optional
-        Where to draw, one for each column; None for a figure of its own.
+        Where to draw, one for each column; None for a figure of its own, with two or three columns of axes.
 
     Returns
     -------
@@ -83,19 +85,32 @@ def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: An
         what = f"the column {lost[0]!r:.60} has no shape" if lost else "no column has a shape"
         raise ValueError(f"{what} with these coefficients{known}")
     curves = curves[:top] if wanted is None else [shape for shape in curves if shape.name in wanted]
-    axes = np.atleast_1d(new_axes(len(curves), (3.2 * len(curves), 3.0)) if ax is None else ax).ravel()
+    axes = np.atleast_1d(_grid(curves) if ax is None else ax).ravel()
     if axes.size != len(curves):
         raise ValueError(f"ax must be {len(curves)} Axes, one for each column; got {axes.size}")
     for each, shape in zip(axes, curves, strict=True):
         _draw_shape(each, shape)
         each.axhline(0.0, color=Look(each).quiet, lw=0.8, zorder=0)
-        each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""))
+        beside = {"loc": "left"} if shape.read_off == "trend" else {}  # the month stands at the right
+        each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""), **beside)
     axes[0].set_ylabel("part of the score")
+    if ax is None:
+        for each in axes[1:]:
+            if each.get_subplotspec().is_first_col():
+                each.set_ylabel("part of the score")
     ends = [end for each in axes for end in each.get_ylim()]
     room = 0.04 * (max(ends) - min(ends))
     for each in axes:
         each.set_ylim(min(ends) - room, max(ends) + room)
     return axes
+
+
+def _grid(curves: list[Shape]) -> Any:
+    """Return axes of a new figure: three side by side, or two if one needs the width for its name, dates or bars."""
+    wide = any(len(each.levels or ()) > _FEW or len(each.name) > 24 or each.read_off == "trend" for each in curves)
+    across = min(len(curves), 2 if wide or len(curves) == 4 else 3)
+    size = 7.2 if across > 1 else 4.5, 0.4 + 2.3 * -(-len(curves) // across)
+    return new_axes(len(curves), size, across=across)
 
 
 def _draw_shape(ax: Any, shape: Shape) -> None:
@@ -108,7 +123,10 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
         drawn = np.sort(np.argsort(-np.abs(scores), kind="stable")[:_LEVELS]).tolist()
         ax.bar(range(len(drawn)), [scores[k] for k in drawn], color=[look.kinds[gone[k]] for k in drawn])
         labels = [text.shown(names[k], 18) for k in drawn]
-        ax.set_xticks(range(len(drawn)), labels, rotation=45, ha="right", rotation_mode="anchor")
+        if len(drawn) > _FEW:
+            ax.set_xticks(range(len(drawn)), labels, rotation=90, size="small")
+        else:
+            ax.set_xticks(range(len(drawn)), labels, rotation=30, ha="right", rotation_mode="anchor")
         if len(drawn) < len(names):
             ax.set_title(f"{len(drawn)} of {len(names)} levels", fontsize="medium")
         return
