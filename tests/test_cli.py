@@ -25,6 +25,8 @@ from pnorm._command.terminal import pasted, program
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
 
+pytestmark = pytest.mark.usefixtures("few_points")
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -1243,6 +1245,7 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
     assert outs[0] == outs[1].replace(" --push top", "")
 
 
+@pytest.mark.whole_grid
 @pytest.mark.parametrize(
     ("options", "kinds"),
     [
