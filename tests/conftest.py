@@ -20,8 +20,10 @@ os.environ.pop("COLUMNS", None)  # by which the command wraps its lines
 
 
 @pytest.fixture
-def few_points(monkeypatch):
-    """A choice among few points, which is quick; the whole grid is that of test_default.py."""
+def few_points(request, monkeypatch):
+    """A choice among few points, which is quick, but in tests marked whole_grid; test_default.py has the whole grid."""
+    if request.node.get_closest_marker("whole_grid"):
+        return
     monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
     monkeypatch.setattr(_default, "L1", _default.L1[[3, 7]])
     monkeypatch.setattr(_default, "L2", _default.L2[[0, 4]])

@@ -27,6 +27,8 @@ from pnorm._job.learn import learn
 from pnorm._job.quality import quality
 from pnorm._report.verdicts import texts, verdicts
 
+pytestmark = pytest.mark.usefixtures("few_points")
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -1271,6 +1273,7 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
     assert outs[0] == outs[1].replace(" --push top", "")
 
 
+@pytest.mark.whole_grid
 @pytest.mark.parametrize(
     ("options", "kinds"),
     [

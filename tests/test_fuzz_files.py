@@ -346,9 +346,9 @@ def endless():
 
 
 def deep(kind):
-    nested = pnorm.rankers.columns(1).to_dict()
+    nested = whole = pnorm.rankers.columns(1).to_dict()
     for _ in range(100_000):
-        nested = {**pnorm.rankers.columns(1).to_dict(), "kind": kind, "of": nested, "parts": [nested]}
+        nested = {**whole, "kind": kind, "of": nested, "parts": [nested]}
     return nested
 
 

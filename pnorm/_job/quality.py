@@ -18,6 +18,7 @@ from pnorm.metrics import Roc, ScoreTable, _area, _at_top, _auc, _average
 from pnorm.metrics._by_name import first_negatives
 from pnorm.metrics._merged import MergedList
 from pnorm.metrics._ranked_list import (
+    _BLOCK,
     PLACES,
     DistinctScores,
     Estimate,
@@ -413,13 +414,18 @@ class _Words:
 
 
 def _hits(at: DistinctScores, depths: Any) -> Any:
-    """Return the hits among the first rows, for several depths; where scores tie, rows share their places."""
-    return np.interp(depths, at.ranks, at.curve[1])
+    """Return the hits among the first rows, for one or several depths; where scores tie, rows share their places.
+
+    The first axis of the result runs over resamples, if the counts have such an axis.
+    """
+    if at.pos.ndim == 1:
+        return np.interp(depths, at.ranks, at.curve[1])
+    return np.array([np.interp(depths, *of_one) for of_one in zip(at.ranks, at.curve[1], strict=True)])
 
 
-def _precision(at: DistinctScores, depth: int) -> float:
+def _precision(at: DistinctScores, depth: int) -> Any:
     """Return the precision in the first rows."""
-    return float(_hits(at, depth)) / depth
+    return _hits(at, depth) / depth
 
 
 def _estimates(
@@ -470,18 +476,33 @@ def _differences(
         sides.append((_Side(np.sort(at), None, cells.size), divmod(cells, sizes[1])))
 
     def values(counts: Sequence[Any], i: int) -> Vector:
-        of_sides = [np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)]
-        drawn_list = DistinctScores(*of_sides)
-        return np.array([float(measure(drawn_list)) for measure in measures])
+        """Return the measures of one list, (resamples, measures), from counts (resamples, cells) of both sides."""
+        first = np.arange(len(counts[0]))[:, None] * sizes[i]
+        of_sides = [
+            np.bincount((first + where[i]).ravel(), drawn.ravel(), first.size * sizes[i]).reshape(-1, sizes[i])
+            for (_, where), drawn in zip(sides, counts, strict=True)
+        ]
+        drawn_lists = DistinctScores(*of_sides)
+        return np.stack([measure(drawn_lists) for measure in measures], axis=-1)
 
-    def differences(counts: Sequence[Any]) -> list[float]:
-        found: list[float] = (values(counts, 0) - values(counts, 1)).tolist()
+    def differences(counts: Sequence[Any]) -> Vector:
+        return values(counts, 0) - values(counts, 1)
+
+    step = max(1, _BLOCK // max(*sizes, *[where[0].size for _, where in sides]))
+
+    def again(rng: np.random.Generator, draws: int) -> Vector:
+        found = np.empty((draws, len(measures)))
+        drawn = [np.empty((step, where[0].size), np.intp) for _, where in sides]
+        for start in range(0, draws, step):
+            size = min(step, draws - start)
+            for i in range(size):
+                for (side, _), counts in zip(sides, drawn, strict=True):
+                    counts[i] = side.drawn(rng)
+            found[start : start + size] = differences([counts[:size] for counts in drawn])
         return found
 
-    def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
-        return [differences([side.drawn(rng) for side, _ in sides]) for _ in range(draws)]
-
-    near = estimates(differences([side.counts() for side, _ in sides]), again, confidence, _RESAMPLES, rng)
+    as_they_are: list[float] = differences([side.counts()[None] for side, _ in sides])[0].tolist()
+    near = estimates(as_they_are, again, confidence, _RESAMPLES, rng)
     exact = [[float(measure(rows.distinct)) for rows in ranked] for measure in measures]
     return [moved(value, a - b, 1.0, -1.0) for value, (a, b) in zip(near, exact, strict=True)]
 
