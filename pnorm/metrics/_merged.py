@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._ranked_list import (
     AveragePrecision,
     Counts,
@@ -484,14 +485,25 @@ class MergedList(Weighed):
         return resamples(sides, int(place[-1]) + 1, rng, draws)
 
 
-def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> RankedList:
+def ranked(
+    f_pos: Any,
+    f_neg: Any,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+) -> RankedList:
     """Return a sorted list, a table in its place, or `RankedLists` unchanged (their measures are arrays)."""
     if isinstance(f_pos, Weighed):
         return f_pos  # type: ignore[return-value]
     if isinstance(f_pos, ScoreTable):
         if not (f_neg is pos_weight is neg_weight is None):
             raise TypeError("a ScoreTable holds both sides and their weights; pass f_neg=None and no weights")
+        if not (y is pos_label is weight is None):
+            raise TypeError("a ScoreTable holds both sides and their weights; leave y, pos_label and weight out")
         return MergedList(f_pos)  # type: ignore[return-value]
-    if f_neg is None:
-        raise TypeError("f_neg is missing; pass the scores of the negatives, or a ScoreTable in place of both sides")
-    return RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    both = {"pos_weight": pos_weight, "neg_weight": neg_weight}
+    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, **both)
+    return RankedList(*sides, sure=y is not None)
