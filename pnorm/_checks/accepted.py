@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+    import matplotlib.axes
+    import pandas
+
+    Axes: TypeAlias = matplotlib.axes.Axes
+    DataFrame: TypeAlias = pandas.DataFrame
 else:  # names only: neither is imported before it is used
     Axes = DataFrame = Any
 

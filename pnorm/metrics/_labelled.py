@@ -31,10 +31,11 @@ def two_sides(
     weight: Any = None,
     pos_weight: Any = None,
     neg_weight: Any = None,
+    name: str = "scores",
 ) -> Sides:
     """Return the scores of both sides, taken apart by their labels y if these are given.
 
-    Without labels, what was passed is returned unchanged.
+    Without labels, what was passed is returned unchanged. Messages call all scores by `name`.
     """
     if y is None:
         refuse_without_labels({"pos_label": pos_label, "weight": weight})
@@ -51,8 +52,8 @@ def two_sides(
     refuse_of_sides({"pos_weight": pos_weight, "neg_weight": neg_weight}, ("weight",))
     if isinstance(y, str):
         raise TypeError(f"y must hold one label for each score; got {_checks.shown(y)}, and scores have no columns")
-    _refuse_text(f_pos, "scores")
-    f = _checks.scores(f_pos, "scores")
+    _refuse_text(f_pos, name)
+    f = _checks.scores(f_pos, name)
     if pos_label is None:
         _refuse_exchanged(f, y)
     positive = positives(f_pos, y, f.size, pos_label)

@@ -6,7 +6,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -358,6 +358,9 @@ class _Levels:
 
 
 _Shape = _Curve | _Levels
+
+WeakRankers: TypeAlias = Rankers | Sequence[Callable[..., Any]] | None
+"""A collection, functions of the rows, or None for the columns."""
 
 
 def too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
