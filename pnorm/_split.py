@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import numeral
+from pnorm._checks import Label, Labels, Rows, numeral
 from pnorm._checks.text import first
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
@@ -17,7 +17,9 @@ _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 """Labels that are positive or negative without further information."""
 
 
-def split(X: Any, y: Any, *more: Any, positive: Any = None, pos_label: Any = None) -> tuple[Any, ...]:
+def split(
+    X: Rows, y: Labels, *more: Any, positive: Label | None = None, pos_label: Label | None = None
+) -> tuple[Any, ...]:
     """Split rows, or scores, by their labels into positives and negatives.
 
     Parameters

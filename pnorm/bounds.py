@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import Covering, Label, Labels, Numbers, Scores, Vector
+from pnorm._checks import Covering, Label, Labels, Numbers, Rows, Scores, Vector
 from pnorm.metrics._labelled import two_sides
 from pnorm.objectives._growth import bounded, largest_difference, largest_step, theorem
 from pnorm.objectives._pair_loss import PairLoss
@@ -95,7 +95,7 @@ class Bound(float):
 # The P-Norm Push --------------------------------------------------------------------------------------
 
 
-def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Covering) -> Bound:
     """Return a lower bound of the probability that no error exceeds its margin error by more than epsilon.
 
     For a class F of scoring functions with covering numbers N, with probability at least::
@@ -166,7 +166,7 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 700.0 else math.inf
 
 
-def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Covering) -> Bound:
     """Return the largest excess of the error at a given confidence, by Theorem 2: `push_confidence` for epsilon.
 
     Parameters
@@ -221,7 +221,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
 
 
 def push_sample_size(
-    delta: float, epsilon: float, theta: float, p: float, log_covering: Any, ratio: float = 1.0
+    delta: float, epsilon: float, theta: float, p: float, log_covering: Covering, ratio: float = 1.0
 ) -> float:
     """Return the number of negatives that Theorem 2 requires: `push_confidence`, solved for K.
 
@@ -862,7 +862,7 @@ def rank_matrix(
     return np.asarray((pos[:, None] > neg) + 0.5 * (pos[:, None] == neg))
 
 
-def is_rank_matrix(B: Any) -> bool:
+def is_rank_matrix(B: Numbers) -> bool:
     """Return whether some scores realise a matrix of 0, 1/2 and 1.
 
     Parameters
@@ -1014,7 +1014,7 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     return min(faces, rank_matrix_count(m, n)) if m * n <= 40_000 else faces
 
 
-def rank_shatter_exact(pos: Any, neg: Any) -> int:
+def rank_shatter_exact(pos: Rows, neg: Rows) -> int:
     """Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
 
     A rank matrix is the vector of signs of ``<w, x_i - x̃_k>`` over the pairs. The count is therefore the number of

@@ -1,24 +1,21 @@
 """What public functions accept and return: the names that stand in their signatures.
 
-Each name is defined here once. The page "What arguments accept" of the reference lists them.
+Each name is defined here once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import pandas
+Axes: TypeAlias = Any
+"""The axes of Matplotlib, ``matplotlib.axes.Axes``; it is imported only where something is drawn."""
 
-    Axes: TypeAlias = matplotlib.axes.Axes
-    DataFrame: TypeAlias = pandas.DataFrame
-else:  # names only: neither is imported before it is used
-    Axes = DataFrame = Any
+DataFrame: TypeAlias = Any
+"""A data frame of pandas; it is imported only where one is made."""
 
 
 class Sparse(Protocol):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
-from pnorm._checks import Array, Label, Labels, Scores, Vector
+from pnorm._checks import Array, Coefficients, GroupLabels, Label, Labels, Rows, Scores, Vector
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -327,8 +327,8 @@ class Convergence:
 
 
 def certificate(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     lam: ArrayLike,
@@ -340,8 +340,8 @@ def certificate(
     push: Literal["top", "bottom"] = "top",
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     pos_grade: ArrayLike | None = None,
     neg_grade: ArrayLike | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
@@ -505,15 +505,15 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 
 
 def separability(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None = None,
     *,
     signs: ArrayLike | None = None,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> Separability:
     """Determine whether the objective has a minimiser: whether the convex hulls overlap, touch, or are disjoint.
 
@@ -586,15 +586,15 @@ def separability(
 
 
 def q_limit(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Limit:
     """Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
@@ -677,15 +677,15 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 
 
 def q_prime(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     lam: ArrayLike,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> Array:
     """Return ``q'_ik = exp(-(f(x_i) - f(x̃_k)))`` for every pair.
 
@@ -776,16 +776,16 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 
 
 def same_limit(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
-    lam1: Any,
-    lam2: Any,
+    lam1: Coefficients,
+    lam2: Coefficients,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> float:
     """Return the largest change of a score difference between two coefficient vectors.
 
@@ -920,8 +920,8 @@ def _infimum(limit: Any) -> float:
 
 
 def report(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     lam: ArrayLike,
@@ -932,8 +932,8 @@ def report(
     penalty: Literal["coefficients", "shapes"] = "coefficients",
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     progress: bool = False,
 ) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Labels, Scores, Vector, Weights
 from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._ranked_list import (
     AveragePrecision,
@@ -112,10 +112,10 @@ class ScoreTable:
     @classmethod
     def of(
         cls,
-        f_pos: Any,
-        f_neg: Any,
-        pos_weight: Any = None,
-        neg_weight: Any = None,
+        f_pos: Scores,
+        f_neg: Scores,
+        pos_weight: Weights | None = None,
+        neg_weight: Weights | None = None,
         *,
         size: int = 2**16,
         top: int = 2**14,
@@ -158,7 +158,9 @@ class ScoreTable:
         return _of_sides(sides, size, top)
 
     @classmethod
-    def of_labelled(cls, f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: int = 2**14) -> ScoreTable:
+    def of_labelled(
+        cls, f: Scores, y: Labels, weight: Weights | None = None, *, size: int = 2**16, top: int = 2**14
+    ) -> ScoreTable:
         """Return the table of rows given as scores and labels.
 
         Parameters

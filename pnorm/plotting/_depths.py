@@ -43,7 +43,8 @@ def precision_by_depth(
     lists : pair, ScoreTable, or mapping from a label (or p) to these
         Scores of the positives and of the negatives, ``(f_pos, f_neg)``.
     f_neg : array_like, shape (K,), optional
-        Scores of the negatives. The first argument then has those of the positives: ``precision_by_depth(f_pos, f_neg)``.
+        Scores of the negatives. The first argument then has those of the positives:
+        ``precision_by_depth(f_pos, f_neg)``.
     y, pos_label : optional
         With labels, ``precision_by_depth(scores, y=y)``, a list is the scores of all rows. The labels and the positive
         label are as in `pnorm.train`. Several lists of the same rows are a mapping: ``precision_by_depth({"a":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector
 from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import Feature
@@ -264,7 +264,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """
         return from_dict(data)
 
-    def evaluate(self, X: Any) -> Any:
+    def evaluate(self, X: Rows) -> Any:
         """Return all outputs on the rows of X.
 
         Parameters
