@@ -18,8 +18,6 @@ Y = (F + rng.normal(size=80) > 0.5).astype(int)
 C = rng.integers(0, 4, 80).astype(float)
 GOOD = Y == 1
 SIDES = F[GOOD], F[~GOOD]
-ENDS = rng.normal(size=(4, 2))
-LIMIT = pnorm.diagnostics.q_limit(F[GOOD, None], F[~GOOD, None], None, 2)
 
 WEIGHTED = {
     "auc": metrics.auc,
@@ -41,7 +39,6 @@ UNWEIGHTED = {
     "cutoff": partial(pnorm.cutoff, precision=0.5),
     "cutoff, budget": partial(pnorm.cutoff, budget=9),
     "discounted_gain_at_top": partial(metrics.discounted_gain_at_top, k=20, normalized=True),
-    "distance": LIMIT.distance,
     "heights": metrics.heights,
     "margin_curve": partial(bounds.margin_curve, p=2, thetas=[0.25, 1.5]),
     "rank_matrix": bounds.rank_matrix,

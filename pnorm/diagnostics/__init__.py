@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
-from pnorm._checks import Array, Coefficients, GroupLabels, Label, Labels, Rows, Scores, Vector
+from pnorm._checks import Array, Coefficients, GroupLabels, Rows, Scores, Vector
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -35,7 +35,6 @@ from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
 from pnorm._trace import SeparationWarning, Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
-from pnorm.metrics._labelled import two_sides
 from pnorm.objectives._base import Scores as ScoresOfRows
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
@@ -211,9 +210,7 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(
-        self, f_pos: Scores, f_neg: Scores | None = None, *, y: Labels | None = None, pos_label: Label | None = None
-    ) -> float:
+    def distance(self, f_pos: Scores, f_neg: Scores) -> float:
         """Return the relative distance of the q' of given scores from the limit.
 
         The distance is::
@@ -226,10 +223,7 @@ class Limit:
         Parameters
         ----------
         f_pos, f_neg : array_like, shape (I,) and (K,)
-            Scores of the positives and of the negatives. Or all scores alone, with `y`.
-        y, pos_label : optional
-            With labels, ``limit.distance(scores, y=y)``, the first argument holds all scores. The labels and the
-            positive label are as in `pnorm.train`.
+            Scores of the positives and of the negatives.
 
         Returns
         -------
@@ -260,10 +254,7 @@ class Limit:
         >>> f_pos, f_neg = pnorm.score(pos, None, near), pnorm.score(neg, None, near)
         >>> float(f"{limit.distance(f_pos, f_neg):.1g}")
         1e-09
-        >>> float(f"{limit.distance(pnorm.score(pos + neg, None, near), y=[1, 1, 1, 0, 0]):.1g}")
-        1e-09
         """
-        f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
         f_pos = _checks.vector(f_pos, "f_pos", self.log_pos.size, "one score per positive")
         f_neg = _checks.vector(f_neg, "f_neg", self.log_neg.size, "one score per negative")
         if self.kind == "separable" or not math.isfinite(self.gap):
