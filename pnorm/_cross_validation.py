@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
-from pnorm._checks import CaseWeights, Vector
+from pnorm._checks import CaseWeights, GroupLabels, Label, Labels, Numbers, Rows, Seed, Vector, Weights
 from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
 from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
@@ -396,16 +396,16 @@ def _nearly(mean: Any) -> Any:
 
 
 def cross_validate(
-    pos: Any,
-    neg: Any = None,
+    pos: Rows,
+    neg: Rows | None = None,
     H: Any = None,
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
-    y: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    group: GroupLabels | None = None,
     l1: Any = 0.0,
     l2: Any = None,
     penalty: str = "coefficients",
@@ -414,18 +414,18 @@ def cross_validate(
     metric: str | Callable[..., float] = "partial_auc",
     second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,
-    seed: Any = 0,
+    seed: Seed = 0,
     push: str = "top",
     selection: str = "absolute",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: str = "pairs",
-    signs: Any = None,
+    signs: Numbers | None = None,
     tol: float | None = None,
     progress: bool | Callable[[int, int], object] = False,
     n_threads: int | None = None,

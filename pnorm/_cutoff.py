@@ -15,8 +15,9 @@ from scipy.special import bdtr, bdtrc, betainc, betaincinv, ndtr
 
 from pnorm import _checks
 from pnorm._categories import warn
-from pnorm._checks import Vector
+from pnorm._checks import Label, Labels, Scores, Vector
 from pnorm._checks.text import shown
+from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._ranked_list import Estimate, warn_of_labels
 from pnorm.metrics._shares import high as _high
 from pnorm.metrics._shares import low as _low
@@ -133,7 +134,7 @@ class Cutoff:
         """
         return _read(_checks.Fields.part(data, "the cut-off"))
 
-    def takes(self, f: Any) -> NDArray[np.bool_]:
+    def takes(self, f: Scores) -> NDArray[np.bool_]:
         """Return which rows to take: those with `score` or more.
 
         Parameters
@@ -225,9 +226,11 @@ def _short(x: float) -> str:
 
 
 def cutoff(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: Scores,
+    f_neg: Scores | None = None,
     *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
     precision: float | None = None,
     budget: float | None = None,
     recall: float | None = None,
@@ -254,8 +257,11 @@ def cutoff(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. The rows must be held out: they were used neither to
-        train the scoring function nor to choose any setting of it.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`. The rows must be held out: they
+        were used neither to train the scoring function nor to choose any setting of it.
+    y, pos_label : optional
+        With labels, ``cutoff(scores, y=y, precision=0.8)``, the first argument holds all scores. The labels and the
+        positive label are as in `pnorm.train`.
     precision : float, optional
         The smallest share of positives among the rows taken. The cut-off is as deep as the data allow.
     budget : float, optional
@@ -331,9 +337,17 @@ def cutoff(
     recall         0.6767, 0.5879 to 0.7573
     hits           203, 183.2 to 217.9
     in one list    167 to 227 hits
+
+    The same from all scores and their labels:
+
+    >>> scores, y = np.concatenate([f_pos, f_neg]), np.repeat([1, 0], [300, 700])
+    >>> round(pnorm.cutoff(scores, y=y, precision=0.8).score, 5)
+    1.45574
     """
+    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
-    warn_of_labels(f_pos=pos, f_neg=neg)
+    if y is None:
+        warn_of_labels(f_pos=pos, f_neg=neg)
     asked, target, given_size, rarer, sure = _asked(precision, budget, recall, of, prior, confidence)
     level = 1.0 - sure
     size = float(pos.size + neg.size) if given_size is None else given_size

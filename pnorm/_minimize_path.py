@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Grades, GroupLabels, Label, Labels, Numbers, Rows, Vector, Weights
 from pnorm._solvers.few_columns import FewColumns, few_of
 from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, units_of
@@ -122,18 +122,18 @@ class MinimizerPath:
 
 
 def minimize_path(
-    pos: Any,
-    neg: Any = None,
+    pos: Rows,
+    neg: Rows | None = None,
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
-    y: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    group: GroupLabels | None = None,
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
-    signs: Any = None,
+    signs: Numbers | None = None,
     penalty: str = "coefficients",
     max_columns: int | None = None,
     tol: float = 1e-10,
@@ -142,12 +142,12 @@ def minimize_path(
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
-    pos_grade: Any = None,
-    neg_grade: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
+    pos_grade: Grades | None = None,
+    neg_grade: Grades | None = None,
     group_weight: str = "pairs",
     method: str | None = None,
     n_threads: int | None = None,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._categories import Seen, placed, tell, warn
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector, Weights
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import SeparationWarning
@@ -21,7 +21,7 @@ from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
 def score(
-    X: Any, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike, *, n_threads: int | None = None
+    X: Rows, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike, *, n_threads: int | None = None
 ) -> Vector:
     """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
@@ -143,7 +143,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
 
 
 def probability(
-    X: Any,
+    X: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     lam: ArrayLike,
     p: float,
@@ -253,7 +253,7 @@ def intercept(
     *,
     push: Literal["top", "bottom"] = "top",
     pos_weight: ArrayLike | None = None,
-    neg_weight: Any = None,
+    neg_weight: Weights | None = None,
 ) -> float:
     """Compute the intercept that turns scores into probabilities.
 

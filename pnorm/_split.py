@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import numeral
+from pnorm._checks import Label, Labels, Rows, numeral
 from pnorm._checks.text import first
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
@@ -17,7 +17,9 @@ _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 """Labels that are positive or negative without further information."""
 
 
-def split(X: Any, y: Any, *more: Any, positive: Any = None, pos_label: Any = None) -> tuple[Any, ...]:
+def split(
+    X: Rows, y: Labels, *more: Any, positive: Label | None = None, pos_label: Label | None = None
+) -> tuple[Any, ...]:
     """Split rows, or scores, by their labels into positives and negatives.
 
     Parameters
@@ -116,6 +118,23 @@ def positives(X: Any, y: Any, size: int, positive: Any = None, name: str = "y") 
     codes, known = _checks.labels(y, name, size)
     aligned(X, y, name)
     return np.isin(codes, _positives(known, positive, name))
+
+
+def refuse_without_labels(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that go with labels, where there are none."""
+    for name, value in given.items():
+        if value is not None:
+            instead = "" if name == "pos_label" else f", or use pos_{name} and neg_{name}"
+            raise ValueError(f"{name} needs labels: pass the label of every row as y{instead}")
+
+
+def refuse_of_sides(given: Mapping[str, Any], of_rows: Collection[str]) -> None:
+    """Refuse arguments for one side, where all rows have labels; `of_rows` are those for all rows."""
+    for name, value in given.items():
+        if value is not None:
+            what = name.partition("_")[2]
+            instead = f"pass {what}, one value for each row" if what in of_rows else "pass pos and neg without y"
+            raise ValueError(f"{name} is for rows of two sides, and y is given; {instead}")
 
 
 def count_rows(X: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import GroupLabels, Label, Rows, Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.given import given
@@ -23,14 +23,14 @@ from pnorm.rankers import Rankers
 
 
 def train(
-    pos: Any,
-    neg: Any = None,
+    pos: Rows,
+    neg: Rows | None = None,
     H: Rankers | Sequence[Callable[..., Any]] | None = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
     y: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     weight: ArrayLike | None = None,
     group: ArrayLike | None = None,
     selection: Literal["absolute", "signed", "largest"] = "absolute",
@@ -40,8 +40,8 @@ def train(
     smoothing: float = 0.0,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     pos_grade: ArrayLike | None = None,
     neg_grade: ArrayLike | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
+from pnorm._checks import Covering, Label, Labels, Numbers, Rows, Scores, Vector
+from pnorm.metrics._labelled import two_sides
 from pnorm.objectives._growth import bounded, largest_difference, largest_step, theorem
 from pnorm.objectives._pair_loss import PairLoss
 
@@ -94,7 +95,7 @@ class Bound(float):
 # The P-Norm Push --------------------------------------------------------------------------------------
 
 
-def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Covering) -> Bound:
     """Return a lower bound of the probability that no error exceeds its margin error by more than epsilon.
 
     For a class F of scoring functions with covering numbers N, with probability at least::
@@ -165,7 +166,7 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 700.0 else math.inf
 
 
-def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Covering) -> Bound:
     """Return the largest excess of the error at a given confidence, by Theorem 2: `push_confidence` for epsilon.
 
     Parameters
@@ -220,7 +221,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
 
 
 def push_sample_size(
-    delta: float, epsilon: float, theta: float, p: float, log_covering: Any, ratio: float = 1.0
+    delta: float, epsilon: float, theta: float, p: float, log_covering: Covering, ratio: float = 1.0
 ) -> float:
     """Return the number of negatives that Theorem 2 requires: `push_confidence`, solved for K.
 
@@ -399,7 +400,15 @@ class MarginCurve:
 
 
 def margin_curve(
-    f_pos: Any, f_neg: Any, p: float, thetas: Any, *, delta: float = 0.05, log_covering: Any = None
+    f_pos: Scores,
+    f_neg: Scores | None = None,
+    p: float = 1.0,
+    thetas: Numbers | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    delta: float = 0.05,
+    log_covering: Covering | None = None,
 ) -> MarginCurve:
     """Return the margin errors of a list, and the margin with the least bound of Theorem 2.
 
@@ -416,11 +425,15 @@ def margin_curve(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. The rows may be those that f was trained on.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`. The rows may be those that f was
+        trained on.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     thetas : array_like, shape (T,)
         Margins, above 0, in units of the scores. Fix them before looking at the rows.
+    y, pos_label : optional
+        With labels, ``margin_curve(scores, p=2, thetas=[0.5, 1], y=y)``, the first argument holds all scores. The
+        labels and the positive label are as in `pnorm.train`.
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_covering : float or callable, optional
@@ -442,8 +455,16 @@ def margin_curve(
     >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
     >>> curve.error.round(3), curve.ramp.round(3)
     (array([0.236, 0.527]), array([0.236, 0.351]))
+
+    The same with labels:
+
+    >>> bounds.margin_curve([3.0, 2.0, 0.5, 1.0, 0.0], p=2, thetas=[0.25, 1.5], y=[1, 1, 1, 0, 0]).error.round(3)
+    array([0.236, 0.527])
     """
+    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
     f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    if thetas is None:
+        raise TypeError("thetas is missing; pass one or more margins above 0, in units of the scores")
     margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
     if margins.size == 0 or not margins[0] > 0.0:
         raise ValueError(f"thetas must be one or more margins above 0; got {thetas!r}")
@@ -791,7 +812,9 @@ def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg:
 # Rank matrices ----------------------------------------------------------------------------------------
 
 
-def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
+def rank_matrix(
+    f_pos: Scores, f_neg: Scores | None = None, *, y: Labels | None = None, pos_label: Label | None = None
+) -> NDArray[np.float64]:
     """Return the bipartite rank matrix of a list: the order of every pair.
 
     The entry of the positive i and the negative k is::
@@ -801,7 +824,10 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`.
+    y, pos_label : optional
+        With labels, ``rank_matrix(scores, y=y)``, the first argument holds all scores. The labels and the positive
+        label are as in `pnorm.train`.
 
     Returns
     -------
@@ -824,12 +850,19 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
     >>> bounds.rank_matrix([2.0, 1.0], [1.0, 0.0])
     array([[1. , 1. ],
            [0.5, 1. ]])
+
+    The same with labels:
+
+    >>> bounds.rank_matrix([2.0, 1.0, 1.0, 0.0], y=[1, 1, 0, 0])
+    array([[1. , 1. ],
+           [0.5, 1. ]])
     """
+    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     return np.asarray((pos[:, None] > neg) + 0.5 * (pos[:, None] == neg))
 
 
-def is_rank_matrix(B: Any) -> bool:
+def is_rank_matrix(B: Numbers) -> bool:
     """Return whether some scores realise a matrix of 0, 1/2 and 1.
 
     Parameters
@@ -981,7 +1014,7 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     return min(faces, rank_matrix_count(m, n)) if m * n <= 40_000 else faces
 
 
-def rank_shatter_exact(pos: Any, neg: Any) -> int:
+def rank_shatter_exact(pos: Rows, neg: Rows) -> int:
     """Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
 
     A rank matrix is the vector of signs of ``<w, x_i - x̃_k>`` over the pairs. The count is therefore the number of

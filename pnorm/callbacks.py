@@ -17,7 +17,7 @@ import numpy as np
 
 from pnorm import _checks, objectives
 from pnorm._categories import Seen, tell
-from pnorm._checks import Vector
+from pnorm._checks import GroupLabels, Rows, Vector, Weights
 from pnorm._score import scored
 from pnorm._threads import SERIAL
 from pnorm._trace import Trace
@@ -161,8 +161,8 @@ class EarlyStopping(_Watch):
 
 
 def early_stopping(
-    pos_val: Any,
-    neg_val: Any,
+    pos_val: Rows,
+    neg_val: Rows,
     metric: str | Callable[..., float] = "partial_auc",
     patience: int = 10,
     *,
@@ -174,10 +174,10 @@ def early_stopping(
     price: Price | None = None,
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     n_threads: int | None = None,
 ) -> EarlyStopping:

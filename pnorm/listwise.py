@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._checks import Vector
+from pnorm._checks import Grades, GroupLabels, Rows, Scores, Seed, Vector
 from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, Recorder, attach_trace, progress_range
@@ -135,7 +135,7 @@ def _mean_places(y: Vector) -> Vector:
     return np.asarray((counts.cumsum() - 0.5 * (counts - 1.0))[level])
 
 
-def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
+def kendall_tau_loss(scores: Scores, y: Grades, *, group: GroupLabels | None = None) -> float:
     """Return Kendall's tau loss: the share of pairs of rows in the wrong order.
 
     For r rows it is::
@@ -176,7 +176,7 @@ def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
     return float(loss.errors.mean())
 
 
-def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float, Vector]:
+def kendall_tau_hinge(scores: Scores, y: Grades, *, group: GroupLabels | None = None) -> tuple[float, Vector]:
     """Return the hinge surrogate of Kendall's tau loss, and a subgradient.
 
     For r rows it is::
@@ -243,7 +243,13 @@ def _surrogate(
 
 
 def ndcg_loss(
-    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
+    scores: Scores,
+    y: Grades,
+    k: int | None = None,
+    *,
+    gain: Any = "linear",
+    discount: Any = "log2",
+    group: GroupLabels | None = None,
 ) -> float:
     """Return 1 - `ndcg` with ``empty=1``: the loss of a list without any gain is 0.
 
@@ -267,7 +273,13 @@ def ndcg_loss(
 
 
 def ndcg_hinge(
-    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
+    scores: Scores,
+    y: Grades,
+    k: int | None = None,
+    *,
+    gain: Any = "linear",
+    discount: Any = "log2",
+    group: GroupLabels | None = None,
 ) -> tuple[float, Vector]:
     """Return a convex upper bound of `ndcg_loss`, and a subgradient.
 
@@ -378,9 +390,9 @@ class Epochs:
 
 
 def train(
-    X: Any,
-    y: Any,
-    group: Any = None,
+    X: Rows,
+    y: Grades,
+    group: GroupLabels | None = None,
     loss: Literal["kendall", "ndcg"] = "kendall",
     *,
     l2: float = 0.0,
@@ -389,7 +401,7 @@ def train(
     k: int | None = None,
     gain: Any = "linear",
     discount: Any = "log2",
-    seed: Any = 0,
+    seed: Seed = 0,
     callback: Callable[[Epochs], bool | None] | None = None,
     progress: bool = False,
     n_threads: int | None = None,

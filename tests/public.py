@@ -177,6 +177,10 @@ MESSAGE_ALIASES = {
 """What messages call arguments beside their names: regular expressions."""
 
 
+NO_LABELS = dict.fromkeys(["y", "weight", "group"], ...)
+"""For calls of two sides."""
+
+
 @dataclass(frozen=True)
 class Call:
     """A function that takes everything by keyword, and what it is to be called with."""
@@ -206,6 +210,8 @@ def parameters(function):
 def plain(function, **fixed):
     """The call that the tables above make of a signature; `fixed` has other values, `...` for a parameter left out."""
     arrays, scalars, others = {}, {}, {}
+    if "f_pos" in parameters(function):
+        fixed = NO_LABELS | fixed
     for name in parameters(function):
         value = fixed.get(name)
         if name in fixed:
@@ -254,10 +260,6 @@ def _numbers(rows):
 
 
 # The calls that the tables do not make -----------------------------------------------------------------
-
-
-NO_LABELS = dict.fromkeys(["y", "weight", "group"], ...)
-"""For calls of two sides."""
 
 
 def _of_labelled():
@@ -511,6 +513,23 @@ def _of_metrics():
             plain(m.difference, a=..., b=...).scalars,
             aliases={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
         ),
+        "difference, y": Call(
+            lambda f, g, **how: m.difference(m.auc, f, g, n_resamples=40, **how),
+            {"f": F_NEG, "g": F_NEG[::-1].copy(), "y": LABELS},
+            aliases={"f": "a: ", "g": "b: ", "y": "label"},
+        ),
+        **{
+            f"{name}, y": Call(
+                getattr(m, name),
+                {"f_pos": F_NEG, "y": LABELS} | ({"weight": ARRAYS["weight"]} if weighted else {}),
+                aliases={"f_pos": "scores", "y": "label", "weight": "weights|rows"},
+            )
+            for name, weighted in {"auc": True, "summary": True, "heights": True, "bedroc": False}.items()
+        },
+        "auc": plain(m.auc),
+        "summary": plain(m.summary),
+        "heights": plain(m.heights),
+        "bedroc": plain(m.bedroc),
         "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
         "p_norm_risk": plain(m.p_norm_risk),
         "p_norm_risk, ramp": plain(m.p_norm_risk, ramp=True),

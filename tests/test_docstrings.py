@@ -96,7 +96,7 @@ SHARED = {
     "f_pos, f_neg": (["array_like, shape (I,) and (K,)"],
                      ["Scores of the positives and of the negatives."]),
     "f_pos": (["array_like, shape (I,)"], ["Scores of the positives."]),
-    "f_neg": (["array_like, shape (K,)"], ["Scores of the negatives."]),
+    "f_neg": (["array_like, shape (K,)", "array_like, shape (K,), optional"], ["Scores of the negatives."]),
     "delta": (["float"], ["The probability with which the bound may fail, between 0 and 1."]),
     "relevance_level": (["float, optional"], ["Rows with at least this grade are relevant; by default, rows with a grade"]),
     "empty": (

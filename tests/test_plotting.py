@@ -430,6 +430,83 @@ def test_coefficient_path_names_the_largest(runs, points, scale, label):
         assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "4", "16"]
 
 
+F, Y = np.array([5.0, 4.0, 1.0, 3.0, 2.0, 0.0, 4.0]), np.array([1, 1, 1, 0, 0, 0, 0])
+DRAWN = {"roc": F, "precision_by_depth": F, "ranked_list": F, "calibration": F / 5.0}
+
+
+def data_of(axes):
+    """The numbers of a drawing."""
+    found = []
+    for ax in np.atleast_1d(axes):
+        found += [np.asarray(line.get_xydata()).tolist() for line in ax.lines]
+        found += [patch.get_bbox().bounds for patch in ax.patches if hasattr(patch, "get_bbox")]
+        found += [path.vertices.tolist() for each in ax.collections for path in each.get_paths()]
+    return found
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_one_list_is_drawn_from_two_sides_from_a_pair_or_with_labels(name):
+    draw, f = getattr(plotting, name), DRAWN[name]
+    pos, neg = f[Y == 1], f[Y == 0]
+    expected = data_of(draw({"a": (pos, neg)}))
+    words = np.where(Y == 1, "won", "lost")
+    for drawn in (
+        draw((pos, neg)),
+        draw(pos, neg),
+        draw(f, y=Y),
+        draw(f.tolist(), y=Y.tolist()),
+        draw(f, y=words, pos_label="won"),
+        draw({"a": f}, y=Y),
+    ):
+        assert data_of(drawn) == expected
+    two = {"a": (pos, neg), "b": (pos[::-1] / 2, neg)}
+    both = {"a": f, "b": np.r_[pos[::-1] / 2, neg]}
+    assert data_of(draw(both, y=Y)) == data_of(draw(two))
+    for call, error, message in (
+        (lambda: draw(f), TypeError, "With one vector of scores, pass the labels as well: y=labels"),
+        (lambda: draw({"a": f}, neg), ValueError, "lists is a mapping of several; leave f_neg out"),
+        (lambda: draw(pos, neg, y=Y), ValueError, "f_neg and y are both given"),
+        (lambda: draw((pos, neg), y=Y), TypeError, "Leave y out for two sides"),
+        (lambda: draw(pos, neg, pos_label=1), ValueError, "pos_label needs labels"),
+        (lambda: draw({"a": f, "b": f[1:]}, y=Y), ValueError, "list 'b': y must hold one label per row, 6; got 7"),
+        (lambda: draw(metrics.ScoreTable.of(pos, neg), y=Y), TypeError, "holds both sides; leave y"),
+    ):
+        with pytest.raises(error) as caught:
+            call()
+        assert message in str(caught.value)
+
+
+def test_what_other_functions_returned_is_drawn_as_it_is():
+    pos, neg = F[Y == 1], F[Y == 0]
+    expected = data_of(plotting.roc(pos, neg))
+    assert data_of(plotting.roc(metrics.roc_counts(pos, neg))) == expected
+    assert data_of(plotting.roc(metrics.ScoreTable.of(pos, neg))) == expected
+    with pytest.raises(TypeError, match="A Roc has no scores: pass the scores"):
+        plotting.ranked_list(metrics.roc_counts(pos, neg))
+    X = np.column_stack([F, F[::-1]])
+    H = pnorm.rankers.thresholds([[1.5, 3.5], [0.5]], names=["a", "b"])
+    lam, run = pnorm.train(X, y=Y, H=H, t_max=9)
+    alone = data_of(plotting.trace(run))
+    assert data_of(plotting.trace((lam, run))) == alone
+    found = pnorm.shapes(lam, H)
+    assert data_of(plotting.shapes(found)) == data_of(plotting.shapes(lam, H))
+    assert data_of(plotting.shapes(found["b"])) == data_of(plotting.shapes(lam, H, "b"))
+    with pytest.raises(TypeError, match="the shapes are computed already; leave H out"):
+        plotting.shapes(found, H)
+    model = pnorm.sklearn.PNormPush(t_max=9, rankers="normalized", p=2, cv=2, random_state=0).fit(X, Y)
+    assert data_of(plotting.trace({"a": model})) == data_of(plotting.trace({"a": model.trace_}))
+    if model.cross_validation_ is None:
+        with pytest.raises(ValueError, match="chose nothing by cross-validation"):
+            plotting.cross_validation(model)
+
+
+def test_the_choice_of_a_model_is_drawn(runs):
+    class Chosen:
+        cross_validation_ = pnorm.cross_validate(F[Y == 1, None], F[Y == 0, None], p=[1, 4], t_max=5, folds=2)
+
+    assert data_of(plotting.cross_validation(Chosen)) == data_of(plotting.cross_validation(Chosen.cross_validation_))
+
+
 RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
 
 
@@ -437,7 +514,7 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
     ("call", "error", "message"),
     [
         (lambda: plotting.roc({}), ValueError, "lists is empty; at least one is needed"),
-        (lambda: plotting.roc([1, 2]), TypeError, "lists must be a mapping from labels or numbers p; got list"),
+        (lambda: plotting.roc([1, 2]), TypeError, "a list must be a pair of scores (f_pos, f_neg), or a Roc; got list. With one vector of scores, pass the labels as well: y=labels"),
         (lambda: plotting.roc({1: 3}), TypeError, "list 1 must be a pair of scores (f_pos, f_neg), or a Roc"),
         (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got [None, None, None]"),

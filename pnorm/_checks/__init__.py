@@ -5,6 +5,7 @@ relies on, or raises `ValueError` or `TypeError` that names the argument, says w
 what was expected, and where it helps what to try.
 """
 
+from pnorm._checks.accepted import *
 from pnorm._checks.arrays import *
 from pnorm._checks.cells import *
 from pnorm._checks.documents import *

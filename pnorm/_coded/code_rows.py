@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, placed, tell
+from pnorm._checks import GroupLabels, Label, Seed, Weights
 from pnorm._coded.columns import Asked, Labelled
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
@@ -77,7 +78,7 @@ class CodedRows(BothSides):
             f"{self.nbytes / 1e6:,.1f} MB>"
         )
 
-    def hold_out(self, share: float = 0.2, seed: Any = 0) -> tuple[CodedRows, CodedRows]:
+    def hold_out(self, share: float = 0.2, seed: Seed = 0) -> tuple[CodedRows, CodedRows]:
         """Split the rows into training rows and a held-out share of each side; groups stay whole.
 
         Parameters
@@ -139,9 +140,9 @@ def code_rows(
     label: Any,
     H: Any = "table",
     *,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    group: GroupLabels | None = None,
     ignore: Any = (),
     folder: Any = None,
     n_threads: int | None = None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from pnorm import _checks
-from pnorm._checks import Vector, sheet
+from pnorm._checks import Coefficients, Vector, Weights, sheet
 from pnorm._checks.text import first, shown
 from pnorm._reasons.profile import (
     LEVELS,
@@ -391,10 +391,10 @@ def drift(
     old: Any,
     new: Any,
     H: Any,
-    lam: Any,
+    lam: Coefficients,
     *,
-    old_weight: Any = None,
-    new_weight: Any = None,
+    old_weight: Weights | None = None,
+    new_weight: Weights | None = None,
     confidence: float = 0.95,
     n_threads: int | None = None,
 ) -> Drift:

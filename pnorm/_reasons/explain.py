@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, UnknownLevelWarning, tell
-from pnorm._checks import DATE, DURATION, NUMBER, TIME, Vector, sheet
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, Coefficients, Rows, Vector, Weights, sheet
 from pnorm._checks.text import shown
 from pnorm._reasons.shapes import Leaf, leaves, of_tables, places_of
 from pnorm._storage import scoring
@@ -247,7 +247,13 @@ class Explanation:
 
 
 def explain(
-    X: Any, H: Any, lam: Any, *, reference: Any = None, weight: Any = None, n_threads: int | None = None
+    X: Rows,
+    H: Any,
+    lam: Coefficients,
+    *,
+    reference: Any = None,
+    weight: Weights | None = None,
+    n_threads: int | None = None,
 ) -> Explanation:
     r"""Split the scores of rows into contributions of the columns.
 

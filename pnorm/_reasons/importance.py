@@ -9,7 +9,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import tell
-from pnorm._checks import Vector, sheet
+from pnorm._checks import Coefficients, Rows, Vector, Weights, sheet
 from pnorm._reasons.explain import parts_of
 from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
 from pnorm.rankers import as_rankers
@@ -97,14 +97,14 @@ class Importance:
 
 
 def importance(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Any,
-    lam: Any,
+    lam: Coefficients,
     metric: Any = "partial_auc",
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     n_threads: int | None = None,
 ) -> Importance:
     """Compute how much a measure of the list loses without each column.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Column, distinct
-from pnorm._checks import Vector, sheet
+from pnorm._checks import Coefficients, Vector, Weights, sheet
 from pnorm._checks.text import shown
 from pnorm._reasons.explain import each_part, is_function, readable
 from pnorm._reasons.shapes import Shape, shapes_of
@@ -209,7 +209,9 @@ def _column_of(of: _checks.Fields) -> ColumnProfile:
     return ColumnProfile(name, kind, tuple(edges), levels, tuple(shares), missing, others, mean)
 
 
-def profile(X: Any, H: Any, lam: Any, *, weight: Any = None, n_threads: int | None = None) -> Profile:
+def profile(
+    X: Any, H: Any, lam: Coefficients, *, weight: Weights | None = None, n_threads: int | None = None
+) -> Profile:
     """Compute the profile of rows for a scoring function, to compare later rows with it.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector, sheet
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Coefficients, Rows, Vector, Weights, sheet
 from pnorm._checks.text import first
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
@@ -362,7 +362,7 @@ def values_text(
     return f"> {write(low)}" if math.isinf(high) else f"> {write(low)} and <= {write(high)}"
 
 
-def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
+def shapes(lam: Coefficients, H: Any, X: Rows | None = None, *, weight: Weights | None = None) -> Shapes:
     r"""Compute the part of each column in the score, as a function of its value.
 
     The score is a sum over columns::

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._split import aligned, count_rows, positives, without_column
+from pnorm._split import aligned, count_rows, positives, refuse_of_sides, refuse_without_labels, without_column
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import BothSides, is_read, sides_of
 
@@ -81,10 +81,7 @@ def given(
     """
     of_x = {"weight": weight, "group": group}
     if y is None:
-        for name, value in {"pos_label": pos_label, **of_x}.items():
-            if value is not None:
-                instead = "" if name == "pos_label" else f", or use pos_{name} and neg_{name}"
-                raise ValueError(f"{name} needs labels: pass the label of every row as y{instead}")
+        refuse_without_labels({"pos_label": pos_label, **of_x})
         if isinstance(neg, str) and not (callable(H) or isinstance(H, (list, tuple))):
             name = _checks.shown(neg)
             raise ValueError(
@@ -102,11 +99,7 @@ def given(
         raise ValueError(
             "neg and y are both given; with y, all rows are in the first argument. Leave neg out, and pass H by name"
         )
-    for name, value in sides.items():
-        if value is not None:
-            what = name.partition("_")[2]
-            instead = f"pass {what}, one value for each row" if what in of_x else "pass pos and neg without y"
-            raise ValueError(f"{name} is for rows of two sides, and y is given; {instead}")
+    refuse_of_sides(sides, of_x)
     X, beside = pos, {"y": y, **of_x}
     for name, value in beside.items():
         if isinstance(value, str):

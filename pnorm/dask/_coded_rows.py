@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import CaseWeights, Vector
+from pnorm._checks import CaseWeights, DaskRows, Label, Vector
 from pnorm._checks.text import first
 from pnorm._coded.code_rows import N_CUTS, check_options
 from pnorm._solvers.partitioned import Partitions, counted_by_parts
@@ -129,20 +129,20 @@ class CodedRows:
 
 
 def code_rows(
-    pos: Any,
+    pos: DaskRows,
     label: Any = None,
     H: Any = "table",
     *,
-    neg: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    neg: DaskRows | None = None,
+    pos_label: Label | None = None,
+    weight: DaskRows | None = None,
+    group: DaskRows | None = None,
     fold: Any = None,
     ignore: Any = (),
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: DaskRows | None = None,
+    neg_weight: DaskRows | None = None,
+    pos_group: DaskRows | None = None,
+    neg_group: DaskRows | None = None,
     **of_table: Any,
 ) -> CodedRows:
     """Read rows in partitions once, and store on the workers the codes that the weak rankers make of them.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import CaseWeights
+from pnorm._checks import CaseWeights, DaskRows, Label, Seed
 from pnorm._cross_validation import (
     POWERS,
     CrossValidation,
@@ -36,17 +36,17 @@ _FOLDS, _JUDGED = 5, 40
 
 
 def cross_validate(
-    pos: Any,
-    neg: Any = None,
+    pos: DaskRows,
+    neg: DaskRows | None = None,
     H: Any = None,
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
-    y: Any = None,
+    y: DaskRows | None = None,
     label: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    pos_label: Label | None = None,
+    weight: DaskRows | None = None,
+    group: DaskRows | None = None,
     l1: Any = 0.0,
     l2: Any = None,
     penalty: Literal["coefficients", "shapes"] = "coefficients",
@@ -55,16 +55,16 @@ def cross_validate(
     metric: str | Callable[..., float] = "partial_auc",
     second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,
-    seed: Any = 0,
+    seed: Seed = 0,
     push: Literal["top", "bottom"] = "top",
     selection: Literal["absolute", "signed", "largest"] = "absolute",
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: DaskRows | None = None,
+    neg_weight: DaskRows | None = None,
+    pos_group: DaskRows | None = None,
+    neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     signs: Any = None,
     tol: float | None = None,

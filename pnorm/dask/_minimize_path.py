@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from pnorm import _checks
+from pnorm._checks import DaskRows, Label, Numbers
 from pnorm._minimize_path import MinimizerPath, asked_of
 from pnorm._solvers.few_columns import few_of
 from pnorm.dask._coded_rows import coded_or_read
@@ -15,19 +16,19 @@ from pnorm.objectives._prices import Price
 
 
 def minimize_path(
-    pos: Any,
-    neg: Any = None,
+    pos: DaskRows,
+    neg: DaskRows | None = None,
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
-    y: Any = None,
+    y: DaskRows | None = None,
     label: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    pos_label: Label | None = None,
+    weight: DaskRows | None = None,
+    group: DaskRows | None = None,
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
-    signs: Any = None,
+    signs: Numbers | None = None,
     penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
     tol: float = 1e-10,
@@ -36,10 +37,10 @@ def minimize_path(
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: DaskRows | None = None,
+    neg_weight: DaskRows | None = None,
+    pos_group: DaskRows | None = None,
+    neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     method: Literal["newton", "lbfgs"] | None = None,
 ) -> MinimizerPath:

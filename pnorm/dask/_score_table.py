@@ -9,12 +9,15 @@ import dask
 import numpy as np
 
 from pnorm import _checks
+from pnorm._checks import DaskRows
 from pnorm.dask import _cluster
 from pnorm.dask._partitions import _lengths, _partitions, _rechunked, whole
 from pnorm.metrics import ScoreTable
 
 
-def score_table(f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: int = 2**14) -> ScoreTable:
+def score_table(
+    f: DaskRows, y: DaskRows, weight: DaskRows | None = None, *, size: int = 2**16, top: int = 2**14
+) -> ScoreTable:
     """Count the scores of rows in partitions, as input for the measures of `pnorm.metrics`.
 
     Each partition counts its own scores. Only tables are sent, of 3 MB at most by default. Pass the result to the

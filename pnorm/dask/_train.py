@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import DaskRows, Label, Numbers, Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.start import start_of
@@ -19,28 +19,28 @@ from pnorm.objectives._prices import Price
 
 
 def train(
-    pos: Any,
-    neg: Any = None,
+    pos: DaskRows,
+    neg: DaskRows | None = None,
     H: Any = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
-    y: Any = None,
+    y: DaskRows | None = None,
     label: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    pos_label: Label | None = None,
+    weight: DaskRows | None = None,
+    group: DaskRows | None = None,
     selection: Literal["absolute", "signed", "largest"] = "absolute",
     push: Literal["top", "bottom"] = "top",
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: DaskRows | None = None,
+    neg_weight: DaskRows | None = None,
+    pos_group: DaskRows | None = None,
+    neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
-    signs: Any = None,
+    signs: Numbers | None = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
-from pnorm._checks import Array, Vector
+from pnorm._checks import Array, Coefficients, GroupLabels, Rows, Scores, Vector
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -35,7 +35,7 @@ from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
 from pnorm._trace import SeparationWarning, Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
-from pnorm.objectives._base import Scores
+from pnorm.objectives._base import Scores as ScoresOfRows
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
 from pnorm.rankers import Rankers
@@ -210,7 +210,7 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(self, f_pos: ArrayLike, f_neg: ArrayLike) -> float:
+    def distance(self, f_pos: Scores, f_neg: Scores) -> float:
         """Return the relative distance of the q' of given scores from the limit.
 
         The distance is::
@@ -318,8 +318,8 @@ class Convergence:
 
 
 def certificate(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     lam: ArrayLike,
@@ -331,8 +331,8 @@ def certificate(
     push: Literal["top", "bottom"] = "top",
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     pos_grade: ArrayLike | None = None,
     neg_grade: ArrayLike | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
@@ -496,15 +496,15 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 
 
 def separability(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None = None,
     *,
     signs: ArrayLike | None = None,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> Separability:
     """Determine whether the objective has a minimiser: whether the convex hulls overlap, touch, or are disjoint.
 
@@ -577,15 +577,15 @@ def separability(
 
 
 def q_limit(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
 ) -> Limit:
     """Compute the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
@@ -668,15 +668,15 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 
 
 def q_prime(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     lam: ArrayLike,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> Array:
     """Return ``q'_ik = exp(-(f(x_i) - f(x̃_k)))`` for every pair.
 
@@ -767,16 +767,16 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 
 
 def same_limit(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
-    lam1: Any,
-    lam2: Any,
+    lam1: Coefficients,
+    lam2: Coefficients,
     *,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
 ) -> float:
     """Return the largest change of a score difference between two coefficient vectors.
 
@@ -911,8 +911,8 @@ def _infimum(limit: Any) -> float:
 
 
 def report(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     H: Rankers | Sequence[Callable[..., Any]] | None,
     p: float,
     lam: ArrayLike,
@@ -923,8 +923,8 @@ def report(
     penalty: Literal["coefficients", "shapes"] = "coefficients",
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     progress: bool = False,
 ) -> str:
@@ -1142,7 +1142,7 @@ _KINDS = {
 def _apart(problem: Problem, difference: Vector) -> float:
     """Return the largest absolute difference of score differences over all pairs."""
     f = problem.scores(difference)
-    return max(-problem.margin(f), -problem.margin(Scores(-f.pos, -f.neg))) + 0.0  # not -0.0
+    return max(-problem.margin(f), -problem.margin(ScoresOfRows(-f.pos, -f.neg))) + 0.0  # not -0.0
 
 
 def _page(lines: dict[str, str]) -> str:

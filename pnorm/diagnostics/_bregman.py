@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Array
+from pnorm._checks import Array, Numbers
 
 
-def phi(q: Any, p: float) -> float:
+def phi(q: Numbers, p: float) -> float:
     """Compute phi, the convex function whose Bregman distance training shortens.
 
     It is::
@@ -112,7 +112,7 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
     return float(kl_div(a, level).sum() + kl_div(sum_a, sum_b).sum() / p)
 
 
-def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
+def legendre_bregman_projection(q: Numbers, v: Numbers, p: float) -> Array:
     """Compute the point at which the gradient of `phi` equals its gradient at q plus v.
 
     The point L(q, v) is::
@@ -173,7 +173,7 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
     return np.asarray(projection)
 
 
-def primal_objective(P: Any, p: float) -> float:
+def primal_objective(P: Numbers, p: float) -> float:
     """Compute the primal objective of COLT 2006, the Bregman distance from the start of training.
 
     It is::

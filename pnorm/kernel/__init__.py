@@ -32,7 +32,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._checks import Vector
+from pnorm._checks import GroupLabels, Rows, Seed, Vector, Weights
 from pnorm._threads import Pool
 from pnorm._trace import attach_trace, progress_range
 from pnorm.kernel import _kernels, _spaces
@@ -86,8 +86,8 @@ def _penalty(lam: Any) -> float:
 
 
 def train(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     kernel: Any = "rbf",
     loss: Literal["logistic", "squared", "hinge", "squared_hinge"] | Loss = "logistic",
     *,
@@ -100,12 +100,12 @@ def train(
     landmarks: Any = None,
     average: bool = False,
     tol: float = 1e-10,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     memory_limit: float = _MEMORY,
-    seed: Any = 0,
+    seed: Seed = 0,
     callback: Callable[[Descent], bool | None] | None = None,
     progress: bool = False,
     n_threads: int | None = None,
@@ -458,8 +458,8 @@ def _gradient(
 
 
 def minimize(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     kernel: Any = "rbf",
     loss: Literal["logistic", "squared", "hinge", "squared_hinge"] = "logistic",
     *,
@@ -469,10 +469,10 @@ def minimize(
     smoothing: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     memory_limit: float = _MEMORY,
     n_threads: int | None = None,
     **kernel_params: Any,

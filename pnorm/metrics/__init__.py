@@ -11,11 +11,14 @@ Lists
     1 as in LightGBM and XGBoost, or ``"skip"``. All other measures take the two sides of one list.
 
 Labels
-    Scores and labels in one vector each, as scikit-learn has them, are split first:
+    All measures of two sides also take all scores with their labels, in the same words as `pnorm.train`:
+    ``auc(scores, y=y)``. The labels are passed by name, because scikit-learn has them first and this module has the
+    scores first. ``pos_label`` names the positive label, and ``weight`` has a case weight for each row:
 
     >>> import pnorm
-    >>> f_pos, f_neg = pnorm.split([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0])
-    >>> pnorm.metrics.auc(f_pos, f_neg)
+    >>> pnorm.metrics.auc([0.9, 0.2, 0.4, 0.3], y=[1, 0, 1, 0])
+    1.0
+    >>> pnorm.metrics.auc([0.9, 0.4], [0.2, 0.3])  # the same list as two sides
     1.0
 
 Tables
@@ -52,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
-from pnorm._checks import Vector
+from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
 from pnorm.metrics._by_list import (
     MeanOverLists,
     expected_reciprocal_rank,
@@ -62,6 +65,7 @@ from pnorm.metrics._by_list import (
     mean_reciprocal_rank,
     ndcg,
 )
+from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._ranked_list import (
     LEAST,
@@ -115,7 +119,15 @@ __all__ = [
 # Counts of rows ---------------------------------------------------------------------------------------
 
 
-def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
+def heights(
+    f_pos: Scores,
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+) -> NDArray[Any]:
     """Count, for every negative, the positives that do not score above it.
 
     The height of the negative k is::
@@ -131,6 +143,9 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
         Scores of the positives.
     f_neg : array_like, shape (K,)
         Scores of the negatives.
+    y, pos_label, weight : optional
+        With labels, ``heights(scores, y=y)``, the first argument holds all scores. The labels, the positive label and
+        the case weights of the rows are as in `pnorm.train`.
     pos_weight : array_like, shape (I,), optional
         Case weights, zero or more. They are summed where rows would be counted.
 
@@ -153,12 +168,26 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
     >>> import pnorm
     >>> pnorm.metrics.heights([3.0, 1.0], [2.0, 0.0, 3.0])
     array([1, 0, 2])
+
+    The same with labels:
+
+    >>> pnorm.metrics.heights([3.0, 1.0, 2.0, 0.0, 3.0], y=[1, 1, 0, 0, 0])
+    array([1, 0, 2])
     """
-    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(pos, neg, _checks.masses(pos_weight, "pos_weight", pos.size))
+    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, pos_weight=pos_weight)
+    pos, neg = _checks.scores(sides.f_pos, "f_pos"), _checks.scores(sides.f_neg, "f_neg")
+    return _at_or_below(pos, neg, _checks.masses(sides.pos_weight, "pos_weight", pos.size))
 
 
-def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArray[Any]:
+def reverse_heights(
+    f_pos: Scores,
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+) -> NDArray[Any]:
     """Count, for every positive, the negatives that do not score below it.
 
     The reverse height of the positive i is::
@@ -171,6 +200,9 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
         Scores of the positives.
     f_neg : array_like, shape (K,)
         Scores of the negatives.
+    y, pos_label, weight : optional
+        With labels, ``reverse_heights(scores, y=y)``, the first argument holds all scores. The labels, the positive
+        label and the case weights of the rows are as in `pnorm.train`.
     neg_weight : array_like, shape (K,), optional
         Case weights, zero or more. They are summed where rows would be counted.
 
@@ -190,9 +222,15 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
     >>> import pnorm
     >>> pnorm.metrics.reverse_heights([3.0, 1.0], [2.0, 0.0, 3.0])
     array([1, 2])
+
+    The same with labels:
+
+    >>> pnorm.metrics.reverse_heights([3.0, 1.0, 2.0, 0.0, 3.0], y=[1, 1, 0, 0, 0])
+    array([1, 2])
     """
-    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(-neg, -pos, _checks.masses(neg_weight, "neg_weight", neg.size))
+    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, neg_weight=neg_weight)
+    pos, neg = _checks.scores(sides.f_pos, "f_pos"), _checks.scores(sides.f_neg, "f_neg")
+    return _at_or_below(-neg, -pos, _checks.masses(sides.neg_weight, "neg_weight", neg.size))
 
 
 def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
@@ -204,14 +242,17 @@ def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
 
 
 def r_max(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Count the positives at or below the best negative, the largest of the `heights`.
 
@@ -220,7 +261,10 @@ def r_max(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
+    y, pos_label, weight : optional
+        With labels, ``r_max(scores, y=y)``, the first argument holds all scores. The labels, the positive label and the
+        case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -242,8 +286,13 @@ def r_max(
     >>> import pnorm
     >>> pnorm.metrics.r_max([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
     2
+
+    The same with labels:
+
+    >>> pnorm.metrics.r_max([3.0, 2.0, 1.0, 0.5, 1.0, 0.0], y=[1, 1, 1, 1, 0, 0])
+    2
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
 
 
@@ -252,14 +301,17 @@ def _r_max(at: DistinctScores) -> Any:
 
 
 def positives_at_top(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Count the positives that score strictly above every negative.
 
@@ -269,7 +321,10 @@ def positives_at_top(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
+    y, pos_label, weight : optional
+        With labels, ``positives_at_top(scores, y=y)``, the first argument holds all scores. The labels, the positive
+        label and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. For the negatives it matters only which weights are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -291,8 +346,13 @@ def positives_at_top(
     >>> import pnorm
     >>> pnorm.metrics.positives_at_top([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
     2
+
+    The same with labels:
+
+    >>> pnorm.metrics.positives_at_top([3.0, 2.0, 1.0, 0.5, 1.0, 0.0], y=[1, 1, 1, 1, 0, 0])
+    2
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
 
 
@@ -324,7 +384,16 @@ class Roc(NamedTuple):
         return f"<Roc: {len(self.true_positives)} points from (0, 0) to ({n_neg:g}, {n_pos:g})>"
 
 
-def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
+def roc_counts(
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
+) -> Roc:
     """Return the ROC curve in counts instead of rates, as the papers draw it.
 
     The curve is a straight line between two points. It goes up where only positives have the score, to the right
@@ -333,7 +402,10 @@ def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_wei
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
+    y, pos_label, weight : optional
+        With labels, ``roc_counts(scores, y=y)``, the first argument holds all scores. The labels, the positive label
+        and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. They are summed where rows would be counted.
 
@@ -350,20 +422,28 @@ def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_wei
     <Roc: 4 points from (0, 0) to (2, 2)>
     >>> roc.false_positives, roc.true_positives
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
+
+    The same with labels:
+
+    >>> pnorm.metrics.roc_counts([3.0, 2.0, 2.0, 1.0], y=[1, 1, 0, 0])
+    <Roc: 4 points from (0, 0) to (2, 2)>
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return Roc(*(counts * rows.unit for counts in rows.distinct.curve))
 
 
 def auc(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the area under the ROC curve; a tied pair counts one half.
 
@@ -374,7 +454,10 @@ def auc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
+    y, pos_label, weight : optional
+        With labels, ``auc(scores, y=y)``, the first argument holds all scores. The labels, the positive label and the
+        case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -399,8 +482,15 @@ def auc(
     0.875
     >>> pnorm.metrics.auc([3.0, 1.0, 2.0], [1.0, 0.0, 2.5], confidence=0.9)
     0.722222 [0.277778, 1]
+
+    The same with labels:
+
+    >>> pnorm.metrics.auc([3.0, 1.0, 1.0, 0.0], y=[1, 1, 0, 0])
+    0.875
     """
-    return ranked(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
+    return ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight).measure(
+        _auc, confidence, n_resamples, seed
+    )
 
 
 def _auc(at: DistinctScores) -> Any:
@@ -409,8 +499,8 @@ def _auc(at: DistinctScores) -> Any:
 
 
 def partial_auc(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     max_fpr: float | None = None,
     *,
     min_fpr: float | None = None,
@@ -418,11 +508,14 @@ def partial_auc(
     max_fp: float | None = None,
     min_fp: float | None = None,
     standardized: bool = False,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the area under a part of the ROC curve.
 
@@ -435,7 +528,7 @@ def partial_auc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     max_fpr, min_fpr : float, optional
         b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
     min_tpr : float
@@ -447,6 +540,9 @@ def partial_auc(
         Whether to rescale the area, so that a perfect list has 1 and a list in random order 1/2 for any part of the
         curve: (1 + (area - least) / (most - least)) / 2. Here ``least`` is the area under the diagonal and ``most``
         is the largest possible area.
+    y, pos_label, weight : optional
+        With labels, ``partial_auc(scores, y=y)``, the first argument holds all scores. The labels, the positive label
+        and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -477,8 +573,13 @@ def partial_auc(
     >>> import pnorm
     >>> pnorm.metrics.partial_auc([5.0, 4.0, 1.0], [3.0, 2.0, 0.0, -1.0], max_fp=1) * 4
     0.6666666666666666
+
+    The same with labels:
+
+    >>> pnorm.metrics.partial_auc([5.0, 4.0, 1.0, 3.0, 2.0, 0.0, -1.0], max_fp=1, y=[1, 1, 1, 0, 0, 0, 0]) * 4
+    0.6666666666666666
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     high, low = _rate("max", max_fpr, max_fp, 1.0, rows), _rate("min", min_fpr, min_fp, 0.0, rows)
     if not low < high:
         raise ValueError(
@@ -628,15 +729,18 @@ def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
 
 
 def precision_at(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     k: float = 0.01,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the share of positives among the first k rows.
 
@@ -646,10 +750,13 @@ def precision_at(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     k : int or float
         An integer is a number of rows, from 1 to I + K. A float above 0 and at most 1 is a share of the rows, rounded
         up to whole rows. If weights are not whole numbers, it is a share of their sum and is not rounded.
+    y, pos_label, weight : optional
+        With labels, ``precision_at(scores, y=y)``, the first argument holds all scores. The labels, the positive label
+        and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -668,30 +775,41 @@ def precision_at(
     0.5
     >>> pnorm.metrics.precision_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)  # the third place is shared
     0.5
+
+    The same with labels:
+
+    >>> pnorm.metrics.precision_at([3.0, 1.0, 2.0, 1.0, 0.0], k=2, y=[1, 1, 0, 0, 0])
+    0.5
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return rows.measure(partial(_of_first, "precision", _first(k, rows)), confidence, n_resamples, seed)
 
 
 def recall_at(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     k: float = 0.01,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the share of all positives that are among the first k rows.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     k : int or float
         A number of rows or a share of them, as in `precision_at`. Ties are treated as there.
+    y, pos_label, weight : optional
+        With labels, ``recall_at(scores, y=y)``, the first argument holds all scores. The labels, the positive label and
+        the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -708,21 +826,29 @@ def recall_at(
     >>> import pnorm
     >>> pnorm.metrics.recall_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)
     0.75
+
+    The same with labels:
+
+    >>> pnorm.metrics.recall_at([3.0, 1.0, 2.0, 1.0, 0.0], k=3, y=[1, 1, 0, 0, 0])
+    0.75
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return rows.measure(partial(_of_first, "recall", _first(k, rows)), confidence, n_resamples, seed)
 
 
 def enrichment_factor(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     k: float = 0.01,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the precision in the first k rows divided by the share of positives in all rows.
 
@@ -732,9 +858,12 @@ def enrichment_factor(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     k : int or float
         A number of rows or a share of them, as in `precision_at`. Ties are treated as there.
+    y, pos_label, weight : optional
+        With labels, ``enrichment_factor(scores, y=y)``, the first argument holds all scores. The labels, the positive
+        label and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -751,8 +880,13 @@ def enrichment_factor(
     >>> import pnorm
     >>> pnorm.metrics.enrichment_factor([3.0, 1.0], [2.0, 1.5, 1.2, 0.0, -1.0, -2.0], k=0.25)
     2.0
+
+    The same with labels:
+
+    >>> pnorm.metrics.enrichment_factor([3.0, 1.0, 2.0, 1.5, 1.2, 0.0, -1.0, -2.0], k=2, y=[1, 1, 0, 0, 0, 0, 0, 0])
+    2.0
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     return rows.measure(partial(_of_first, "enrichment", _first(k, rows)), confidence, n_resamples, seed)
 
 
@@ -793,14 +927,17 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
 
 
 def average_precision(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     *,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the average precision: the mean, over the positives, of the precision down to each of them.
 
@@ -811,7 +948,10 @@ def average_precision(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
+    y, pos_label, weight : optional
+        With labels, ``average_precision(scores, y=y)``, the first argument holds all scores. The labels, the positive
+        label and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -829,22 +969,31 @@ def average_precision(
     >>> import pnorm
     >>> pnorm.metrics.average_precision([3.0, 1.0], [2.0, 0.0])
     0.8333333333333333
+
+    The same with labels:
+
+    >>> pnorm.metrics.average_precision([3.0, 1.0, 2.0, 0.0], y=[1, 1, 0, 0])
+    0.8333333333333333
     """
-    return ranked(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
+    return ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight).measure(
+        _average, confidence, n_resamples, seed
+    )
 
 
 _average = AveragePrecision()
 
 
 def discounted_gain_at_top(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     k: float | None = None,
     *,
     normalized: bool = False,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the discounted cumulative gain (DCG); every positive has gain 1.
 
@@ -857,11 +1006,14 @@ def discounted_gain_at_top(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     k : int or float, optional
         Only the first k ranks count. A number of rows or a share of them, as in `precision_at`; None for all ranks.
     normalized : bool
         Whether to divide by the gain of the best list, which has all positives first (NDCG).
+    y, pos_label : optional
+        With labels, ``discounted_gain_at_top(scores, y=y)``, the first argument holds all scores. The labels and the
+        positive label are as in `pnorm.train`.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
         The result is then an `Estimate`, a float with `low` and `high`.
@@ -883,8 +1035,13 @@ def discounted_gain_at_top(
     >>> import pnorm
     >>> pnorm.metrics.discounted_gain_at_top([3.0, 1.0], [2.0, 0.0])
     1.5
+
+    The same with labels:
+
+    >>> pnorm.metrics.discounted_gain_at_top([3.0, 1.0, 2.0, 0.0], y=[1, 1, 0, 0])
+    1.5
     """
-    rows = ranked(f_pos, f_neg)
+    rows = ranked(f_pos, f_neg, y=y, pos_label=pos_label)
     depth = math.inf if k is None else _first(k, rows)
     return rows.measure(_gain(depth, bool(normalized), rows), confidence, n_resamples, seed)
 
@@ -926,13 +1083,15 @@ def _gain_to(first: Vector, depth: float, ranks: Counts) -> Vector:
 
 
 def bedroc(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     alpha: float = 20.0,
     *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return BEDROC, the Boltzmann-enhanced discrimination of ROC.
 
@@ -948,10 +1107,13 @@ def bedroc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     alpha : float
         Weight of the early ranks, above 0. With 20, the first 8 % of the list account for 80 % of the largest score.
         As alpha goes to 0, the measure tends to the AUC.
+    y, pos_label : optional
+        With labels, ``bedroc(scores, y=y)``, the first argument holds all scores. The labels and the positive label are
+        as in `pnorm.train`.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
         The result is then an `Estimate`, a float with `low` and `high`.
@@ -971,8 +1133,13 @@ def bedroc(
     >>> import pnorm
     >>> round(pnorm.metrics.bedroc([3.0, 1.0], [2.0, 0.0, -1.0, -2.0]), 4)
     0.9668
+
+    The same with labels:
+
+    >>> round(pnorm.metrics.bedroc([3.0, 1.0, 2.0, 0.0, -1.0, -2.0], y=[1, 1, 0, 0, 0, 0]), 4)
+    0.9668
     """
-    rows = ranked(f_pos, f_neg)
+    rows = ranked(f_pos, f_neg, y=y, pos_label=pos_label)
     return rows.measure(_bedroc(_checks.positive(alpha, "alpha"), rows), confidence, n_resamples, seed)
 
 
@@ -1046,17 +1213,20 @@ class _LongDiscount(_Discount):
 
 
 def p_norm_risk(
-    f_pos: Any,
-    f_neg: Any,
-    p: float,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
+    p: float = 1.0,
     theta: float = 0.0,
     *,
     ramp: bool = False,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> float:
     """Return the error that Theorem 2 bounds, a p-norm of the heights of the negatives as rates.
 
@@ -1081,6 +1251,9 @@ def p_norm_risk(
         by more than this.
     ramp : bool
         Whether a positive that is above a negative by less than theta counts in part. No effect if theta is 0.
+    y, pos_label, weight : optional
+        With labels, ``p_norm_risk(scores, p=4, y=y)``, the first argument holds all scores. The labels, the positive
+        label and the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -1107,10 +1280,15 @@ def p_norm_risk(
     0.4506939094329987
     >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 2, theta=1.0, ramp=True)
     0.2981715110469141
+
+    The same with labels:
+
+    >>> pnorm.metrics.p_norm_risk(f_pos + f_neg, p=2, y=[1, 1, 1, 1, 0, 0, 0, 0])
+    0.25
     """
     power = _checks.power(p)
     margin = _checks.nonnegative(theta, "theta")
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     within = _first_within(rows.scores, margin)
 
     def risk(at: DistinctScores) -> Any:
@@ -1188,12 +1366,14 @@ class Chain:
 
 
 def theorem1(
-    f_pos: Any,
-    f_neg: Any,
+    f_pos: Scores,
+    f_neg: Scores | None = None,
     price: Price | None = None,
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     *,
     smoothing: float = 0.0,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
 ) -> Chain:
     """Return the terms of Theorem 1, which relates the objective to the top of the list.
 
@@ -1218,6 +1398,9 @@ def theorem1(
         there, so that it bounds the count of misranked pairs: the logistic loss is divided by ln 2.
     smoothing : float
         With the hinge: half the width of a parabola in place of its corner.
+    y, pos_label : optional
+        With labels, ``theorem1(scores, y=y)``, the first argument holds all scores. The labels and the positive label
+        are as in `pnorm.train`.
 
     Returns
     -------
@@ -1244,7 +1427,13 @@ def theorem1(
     >>> chain = pnorm.metrics.theorem1([3.0, 1.0], [2.0, 0.0], pnorm.objectives.Power(2), "hinge")
     >>> chain.r_max, [round(float(np.exp(x)), 3) for x in (chain.log_lower, chain.log_risk, chain.log_surrogate)]
     (1, [0.5, 1.0, 4.0])
+
+    The same with labels:
+
+    >>> pnorm.metrics.theorem1([3.0, 1.0, 2.0, 0.0], None, pnorm.objectives.Power(2), "hinge", y=[1, 1, 0, 0]).r_max
+    1
     """
+    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     chosen = Linear() if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
@@ -1274,12 +1463,14 @@ def theorem1(
 
 def difference(
     measure: Callable[[Any, Any], float],
-    a: Any,
-    b: Any,
+    a: tuple[Scores, Scores] | Scores,
+    b: tuple[Scores, Scores] | Scores,
     *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
     confidence: float = 0.95,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> Estimate:
     """Return the difference of a measure between two lists of the same rows, with an interval.
 
@@ -1291,7 +1482,11 @@ def difference(
     measure : callable
         A measure of this module, or any function of ``(f_pos, f_neg)``: ``functools.partial(precision_at, k=0.01)``.
     a, b : pair of array_like, shapes (I,) and (K,)
-        Scores ``(f_pos, f_neg)`` of the two lists. Both have the same positives and negatives in the same order.
+        Scores ``(f_pos, f_neg)`` of the two lists. Both have the same positives and negatives in the same order. Or,
+        with `y`, the scores of all rows by either list.
+    y, pos_label : optional
+        With labels, ``difference(auc, scores_a, scores_b, y=y)``. The labels and the positive label are as in
+        `pnorm.train`.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
 
@@ -1315,12 +1510,23 @@ def difference(
     ...     lists[p] = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
     >>> pnorm.metrics.difference(pnorm.metrics.auc, lists[16], lists[1], n_resamples=200)
     -0.00412833 [-0.00628392, -0.00264156]
+
+    The same with labels:
+
+    >>> f = {p: pnorm.score(data.X, None, pnorm.train(data.pos, data.neg, p=p)[0]) for p in (1, 16)}
+    >>> pnorm.metrics.difference(pnorm.metrics.auc, f[16], f[1], y=data.y, n_resamples=200)
+    -0.00412833 [-0.00628392, -0.00264156]
     """
     if not callable(measure):
         raise TypeError(f"measure must be a function of (f_pos, f_neg); got {measure!r}")
     sides = []
-    for pair, name in ((a, "a"), (b, "b")):
-        f_pos, f_neg = _checks.two(pair, f"{name} must be a pair of scores (f_pos, f_neg)")
+    for given, name in ((a, "a"), (b, "b")):
+        if y is None:
+            pair = _checks.two(given, f"{name} must be a pair of scores (f_pos, f_neg), or all scores with y=labels")
+            f_pos, f_neg, *_ = two_sides(*pair, pos_label=pos_label)
+        else:
+            with _checks.located(name):
+                f_pos, f_neg, *_ = two_sides(given, None, y=y, pos_label=pos_label)
         sides.append((_checks.scores(f_pos, f"f_pos of {name}"), _checks.scores(f_neg, f"f_neg of {name}")))
     (pos_a, neg_a), (pos_b, neg_b) = sides
     if (pos_a.size, neg_a.size) != (pos_b.size, neg_b.size):
@@ -1403,28 +1609,34 @@ class Summary(dict[str, float]):
 
 
 def summary(
-    f_pos: Any,
-    f_neg: Any = None,
+    f_pos: Scores | ScoreTable,
+    f_neg: Scores | None = None,
     k: float = 0.01,
     *,
     max_fpr: float = 0.1,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    weight: Weights | None = None,
+    pos_weight: Weights | None = None,
+    neg_weight: Weights | None = None,
     confidence: float | None = None,
     n_resamples: int = 1000,
-    seed: Any = 0,
+    seed: Seed = 0,
 ) -> Summary:
     """Return a table of measures for one list, from measures of its top to measures of the whole list.
 
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
+        Scores of the positives and of the negatives. Or all scores alone, with `y`; or a `ScoreTable` alone.
     k : int or float
         The first rows for `precision_at`, `recall_at` and `enrichment_factor`: a number of rows or a share of them, as
         in `precision_at`.
     max_fpr : float
         The largest false positive rate of the partial AUC, above 0. The standardized partial AUC is computed.
+    y, pos_label, weight : optional
+        With labels, ``summary(scores, y=y)``, the first argument holds all scores. The labels, the positive label and
+        the case weights of the rows are as in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. With weights, measures of ranks (the normalized discounted gain and `bedroc`) are
         left out.
@@ -1459,8 +1671,13 @@ def summary(
     average_precision               0.8098   0.7877 to 0.8356
     standardized_partial_auc        0.5625   0.5488 to 0.5898
     auc                             0.7057   0.6720 to 0.7390
+
+    From the scores of all rows and their labels:
+
+    >>> pnorm.metrics.summary(pnorm.score(data.X, None, lam), y=data.y)["positives_at_top"]
+    74
     """
-    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
         raise ValueError("max_fpr must be above 0; got 0")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Grades, GroupLabels, Scores, Vector
 
 Index = NDArray[np.intp]
 
@@ -191,13 +191,13 @@ def discounted(gains: Vector, f: Vector, starts: Index, by_rank: Vector) -> Vect
 
 
 def ndcg(
-    scores: Any,
-    y: Any,
+    scores: Scores,
+    y: Grades,
     k: int | None = None,
     *,
     gain: Any = "linear",
     discount: Any = "log2",
-    group: Any = None,
+    group: GroupLabels | None = None,
     empty: Any = 0,
 ) -> float:
     """Return the normalised discounted cumulative gain (NDCG) of a list, or its mean over lists.
@@ -293,7 +293,13 @@ class _Relevant:
 
 
 def mean_precision_at(
-    scores: Any, y: Any, k: int, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
+    scores: Scores,
+    y: Grades,
+    k: int,
+    *,
+    relevance_level: float | None = None,
+    group: GroupLabels | None = None,
+    empty: Any = 0,
 ) -> float:
     """Return the share of relevant rows among the first k rows, or its mean over lists.
 
@@ -336,7 +342,13 @@ def mean_precision_at(
 
 
 def mean_recall_at(
-    scores: Any, y: Any, k: int, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
+    scores: Scores,
+    y: Grades,
+    k: int,
+    *,
+    relevance_level: float | None = None,
+    group: GroupLabels | None = None,
+    empty: Any = 0,
 ) -> float:
     """Return the share of all relevant rows that are among the first k, or its mean over lists.
 
@@ -378,7 +390,7 @@ def mean_recall_at(
 
 
 def mean_average_precision(
-    scores: Any, y: Any, *, relevance_level: float | None = None, group: Any = None, empty: Any = 0
+    scores: Scores, y: Grades, *, relevance_level: float | None = None, group: GroupLabels | None = None, empty: Any = 0
 ) -> float:
     """Return the average precision of a list, or its mean over lists (MAP).
 
@@ -432,12 +444,12 @@ def mean_average_precision(
 
 
 def mean_reciprocal_rank(
-    scores: Any,
-    y: Any,
+    scores: Scores,
+    y: Grades,
     k: int | None = None,
     *,
     relevance_level: float | None = None,
-    group: Any = None,
+    group: GroupLabels | None = None,
     empty: Any = 0,
 ) -> float:
     """Return 1 / the rank of the first relevant row, or its mean over lists (MRR).
@@ -486,12 +498,12 @@ def mean_reciprocal_rank(
 
 
 def expected_reciprocal_rank(
-    scores: Any,
-    y: Any,
+    scores: Scores,
+    y: Grades,
     k: int | None = None,
     *,
     max_grade: float | None = None,
-    group: Any = None,
+    group: GroupLabels | None = None,
     empty: Any = 0,
 ) -> float:
     """Return the expected 1 / rank of the row that satisfies a reader, or its mean over lists (ERR).

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Labels, Scores, Vector, Weights
+from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._ranked_list import (
     AveragePrecision,
     Counts,
@@ -111,10 +112,10 @@ class ScoreTable:
     @classmethod
     def of(
         cls,
-        f_pos: Any,
-        f_neg: Any,
-        pos_weight: Any = None,
-        neg_weight: Any = None,
+        f_pos: Scores,
+        f_neg: Scores,
+        pos_weight: Weights | None = None,
+        neg_weight: Weights | None = None,
         *,
         size: int = 2**16,
         top: int = 2**14,
@@ -157,7 +158,9 @@ class ScoreTable:
         return _of_sides(sides, size, top)
 
     @classmethod
-    def of_labelled(cls, f: Any, y: Any, weight: Any = None, *, size: int = 2**16, top: int = 2**14) -> ScoreTable:
+    def of_labelled(
+        cls, f: Scores, y: Labels, weight: Weights | None = None, *, size: int = 2**16, top: int = 2**14
+    ) -> ScoreTable:
         """Return the table of rows given as scores and labels.
 
         Parameters
@@ -484,14 +487,25 @@ class MergedList(Weighed):
         return resamples(sides, int(place[-1]) + 1, rng, draws)
 
 
-def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> RankedList:
+def ranked(
+    f_pos: Any,
+    f_neg: Any,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+) -> RankedList:
     """Return a sorted list, a table in its place, or `RankedLists` unchanged (their measures are arrays)."""
     if isinstance(f_pos, Weighed):
         return f_pos  # type: ignore[return-value]
     if isinstance(f_pos, ScoreTable):
         if not (f_neg is pos_weight is neg_weight is None):
             raise TypeError("a ScoreTable holds both sides and their weights; pass f_neg=None and no weights")
+        if not (y is pos_label is weight is None):
+            raise TypeError("a ScoreTable holds both sides and their weights; leave y, pos_label and weight out")
         return MergedList(f_pos)  # type: ignore[return-value]
-    if f_neg is None:
-        raise TypeError("f_neg is missing; pass the scores of the negatives, or a ScoreTable in place of both sides")
-    return RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    both = {"pos_weight": pos_weight, "neg_weight": neg_weight}
+    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, **both)
+    return RankedList(*sides, sure=y is not None)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import warn
 from pnorm._checks import Vector
+from pnorm.metrics._labelled import BY_LABELS
 
 Counts = NDArray[Any]
 """Integers, or sums of weights."""
@@ -466,8 +467,7 @@ def warn_of_labels(**sides: Vector) -> None:
         return
     low = "zeros" if sides[binary[0]].min() == 0.0 else "minus ones"
     warn(
-        f"{binary[0]} holds only {low} and ones, as many as there are scores on the other side. If these are labels "
-        "y, pass f[y == 1], f[y == 0], or *pnorm.split(f, y), for the scores f",
+        f"{binary[0]} holds only {low} and ones, as many as there are scores on the other side. {BY_LABELS}",
         UserWarning,
     )
 

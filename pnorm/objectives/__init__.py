@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnorm import _checks
-from pnorm._checks import CaseWeights, Vector
+from pnorm._checks import CaseWeights, GroupLabels, Vector
 from pnorm._threads import Pool
 from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores, log_of_ones
 from pnorm.objectives._losses import Loss, work
@@ -36,8 +36,8 @@ def value(
     smoothing: float = 0.0,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Return the logarithm of the general objective at given scores.
@@ -113,8 +113,8 @@ def value_and_weights(
     smoothing: float = 0.0,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     n_threads: int | None = None,
 ) -> tuple[float, Vector, Vector]:
     """Return log R and its derivatives with respect to every score.
@@ -183,8 +183,8 @@ def normalized_value(
     smoothing: float = 0.0,
     pos_weight: ArrayLike | None = None,
     neg_weight: ArrayLike | None = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_group: GroupLabels | None = None,
+    neg_group: GroupLabels | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Return the normalised objective of the P-Norm Push, ``F_p^(1/p) / (I K^(1/p))``, with any loss.

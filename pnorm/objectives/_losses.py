@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Numbers, Vector
 from pnorm._core import _pairs
 from pnorm.objectives._pair_loss import GroupedScores, Growth, PairLoss, Pairs, Sums
 
@@ -366,11 +366,11 @@ class Loss(PairLoss):
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else math.inf
         self.limit = float(self._l(points[-1:])[0]) if points.size else math.inf
 
-    def value(self, z: Any) -> Vector:
+    def value(self, z: Numbers) -> Vector:
         """Evaluate `l`."""
         return self._l(z)
 
-    def slope(self, z: Any) -> Vector:
+    def slope(self, z: Numbers) -> Vector:
         """Evaluate `dl`."""
         return self._dl(z)
 

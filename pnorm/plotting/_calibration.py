@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from pnorm import _checks
+from pnorm._checks import Axes, Label, Labels, Scores
 from pnorm.metrics._shares import calibration as _calibration
-from pnorm.plotting._keys import keyed, label_of
+from pnorm.plotting._keys import Lists, label_of, pair_of, several_lists
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._ticks import percent
 
@@ -17,7 +17,14 @@ _CONFIDENCE = 0.95
 """Of the intervals of observed shares."""
 
 
-def calibration(lists: Any, *, ax: Any = None) -> Any:
+def calibration(
+    lists: Lists,
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw predicted probabilities against the shares of positives that were observed, with intervals.
 
     Parameters
@@ -25,6 +32,13 @@ def calibration(lists: Any, *, ax: Any = None) -> Any:
     lists : pair, or mapping from a label (or p) to pairs
         Predicted probabilities of the positives and of the negatives, ``(P_pos, P_neg)``: what `pnorm.probability`
         returns, or the second column of ``predict_proba``. Use rows that were not trained on.
+    f_neg : array_like, shape (K,), optional
+        Scores of the negatives. The first argument then has those of the positives. Both are probabilities here:
+        ``calibration(P_pos, P_neg)``.
+    y, pos_label : optional
+        With labels, ``calibration(P, y=y)``, a list is the probabilities of all rows. The labels and the positive label
+        are as in `pnorm.train`. Several lists of the same rows are a mapping: ``calibration({"a": P_a, "b": P_b},
+        y=y)``.
     ax : Axes, optional
         Where to draw; None for a figure of its own.
 
@@ -56,12 +70,16 @@ def calibration(lists: Any, *, ax: Any = None) -> Any:
     >>> ax = pnorm.plotting.calibration(P)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'share of positives')
+
+    The same from the probabilities of all rows and their labels:
+
+    >>> ax = pnorm.plotting.calibration(pnorm.probability(data.X, None, lam, 1, trace.intercept), y=data.y)
     """
-    several = lists if isinstance(lists, Mapping) else {None: lists}
+    several = several_lists(lists, f_neg, y, pos_label, "P")
     found, probabilities = [], []
-    for key, pair in keyed(several, "lists").items():
+    for key, pair in several.items():
         of = "" if key is None else f" of list {key!r}"
-        pair = _checks.two(pair, f"the probabilities{of} must be a pair, of the positives and of the negatives")
+        pair = pair_of(pair, f"the probabilities{of} must be a pair, of the positives and of the negatives")
         sides = [_checks.scores(P, f"P_{side}{of}") for P, side in zip(pair, ("pos", "neg"), strict=True)]
         for P, side in zip(sides, ("pos", "neg"), strict=True):
             if P.min() < 0.0 or P.max() > 1.0:

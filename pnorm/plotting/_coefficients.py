@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import text
+from pnorm._checks import Axes, Coefficients, Rows, text
 from pnorm._minimize_path import MinimizerPath
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
-from pnorm.plotting._models import of_model
+from pnorm.plotting._models import Model, of_model
 from pnorm.plotting._ticks import penalties_axis, powers_axis
-from pnorm.rankers import as_rankers
+from pnorm.rankers import WeakRankers, as_rankers
 
 
-def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> Any:
+def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Axes | None = None) -> Axes:
     """Draw the coefficients of minimisers against the penalty, or against p.
 
     Parameters
@@ -72,7 +70,14 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
     return ax
 
 
-def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = None) -> Any:
+def weights(
+    lam: Coefficients | Model,
+    H: WeakRankers = None,
+    X: Rows | None = None,
+    *,
+    top: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the weak rankers with the largest coefficients.
 
     Parameters

@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from pnorm._checks import Axes
 from pnorm._cross_validation import CrossValidation
 from pnorm.plotting._keys import label_of
 from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._models import Model
 from pnorm.plotting._ticks import penalties_axis
 
 
-def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
+def cross_validation(found: CrossValidation | Model, *, ax: Axes | None = None) -> Axes:
     """Draw a measure on held-out rows against rounds, or falling penalties, a curve for each p.
 
     Parameters
     ----------
     found : CrossValidation
-        What `pnorm.cross_validate` returned.
+        What `pnorm.cross_validate` returned. Or a fitted `pnorm.sklearn.PNormPush` that chose by cross-validation.
     ax : Axes, optional
         Where to draw; None for a figure of its own.
 
@@ -46,8 +48,11 @@ def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
     >>> [line.get_label() for line in ax.lines[:2]], ax.get_ylabel()
     (['p = 1', 'p = 16'], 'partial_auc on held-out rows')
     """
+    if getattr(found, "cross_validation_", ...) is None:
+        raise ValueError("found is a model that chose nothing by cross-validation; its cross_validation_ is None")
+    given, found = found, getattr(found, "cross_validation_", found)
     if not isinstance(found, CrossValidation):
-        raise TypeError(f"found must be what pnorm.cross_validate returned; got {type(found).__name__}")
+        raise TypeError(f"found must be what pnorm.cross_validate returned; got {type(given).__name__}")
     ax = new_axes(1, (5.0, 4.0)) if ax is None else ax
     mean, error = found.mean, found.standard_error
     along = found._order

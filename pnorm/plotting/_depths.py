@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
+from pnorm._checks import Axes, Label, Labels, Scores, Seed, Vector
 from pnorm.metrics._merged import MergedList, ranked
 from pnorm.metrics._ranked_list import estimates_by_place
-from pnorm.plotting._keys import keyed, label_of, sides_of
+from pnorm.plotting._keys import Lists, label_of, several_lists, sides_of
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._ticks import percent, thousands
 
@@ -26,20 +25,30 @@ _NOISY = 200
 
 
 def precision_by_depth(
-    lists: Any,
+    lists: Lists,
+    f_neg: Scores | None = None,
     *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
     top: int | None = None,
     confidence: float | None = 0.95,
     n_resamples: int = 200,
-    seed: Any = 0,
-    ax: Any = None,
-) -> Any:
+    seed: Seed = 0,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the precision in the first k rows against k, with bands, beside the share of positives in all rows.
 
     Parameters
     ----------
     lists : pair, ScoreTable, or mapping from a label (or p) to these
         Scores of the positives and of the negatives, ``(f_pos, f_neg)``.
+    f_neg : array_like, shape (K,), optional
+        Scores of the negatives. The first argument then has those of the positives:
+        ``precision_by_depth(f_pos, f_neg)``.
+    y, pos_label : optional
+        With labels, ``precision_by_depth(scores, y=y)``, a list is the scores of all rows. The labels and the positive
+        label are as in `pnorm.train`. Several lists of the same rows are a mapping: ``precision_by_depth({"a":
+        scores_a, "b": scores_b}, y=y)``.
     top : int, optional
         The largest k; by default, all rows.
     confidence, n_resamples : float, int, optional
@@ -83,11 +92,17 @@ def precision_by_depth(
     >>> ax = pnorm.plotting.precision_by_depth(lists)
     >>> [line.get_label() for line in ax.lines[:2]], ax.get_xlabel()
     (['p = 1', 'p = 16'], 'first rows, k')
+
+    One list, from all scores and their labels:
+
+    >>> ax = pnorm.plotting.precision_by_depth(pnorm.score(data.X, None, lam), y=data.y)
+    >>> ax.lines[0].get_xydata()[-1].round(3).tolist()
+    [958.0, 0.653]
     """
-    several = lists if isinstance(lists, Mapping) else {None: lists}
+    several = several_lists(lists, f_neg, y, pos_label)
     most = None if top is None else _checks.count(top, "top", 1)
     curves = []
-    for key, found in keyed(several, "lists").items():
+    for key, found in several.items():
         rows = ranked(*sides_of(found, key))
         n = rows.n_pos + rows.n_neg
         curves.append((_depths(n if most is None else min(n, most)), rows, rows.n_pos / n))

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
-from pnorm.plotting._keys import keyed, label_of, sides_of
+from pnorm._checks import Axes, Label, Labels, Scores, Vector
+from pnorm.plotting._keys import Lists, label_of, several_lists, sides_of
 from pnorm.plotting._look import Look, legend, new_axes
 
 _KINDS, _HEIGHTS = ("positive", "negative"), (0.74, 0.44)
 """Names and heights of the bars of a list."""
 
 
-def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
+def ranked_list(
+    lists: Lists,
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    top: int = 100,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the first rows of a list, or of several, as strips: tall bars for positives, short ones for negatives.
 
     Parameters
     ----------
     lists : pair, or mapping from a label (or p) to pairs
         Scores of the positives and of the negatives, ``(f_pos, f_neg)``.
+    f_neg : array_like, shape (K,), optional
+        Scores of the negatives. The first argument then has those of the positives: ``ranked_list(f_pos, f_neg)``.
+    y, pos_label : optional
+        With labels, ``ranked_list(scores, y=y)``, a list is the scores of all rows. The labels and the positive label
+        are as in `pnorm.train`. Several lists of the same rows are a mapping: ``ranked_list({"a": scores_a, "b":
+        scores_b}, y=y)``.
     top : int
         The number of rows to show.
     ax : Axes, optional
@@ -47,10 +60,14 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
     >>> ax = pnorm.plotting.ranked_list(([5, 4, 1], [3, 2, 0]), top=5)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative']
+
+    The same from all scores and their labels:
+
+    >>> ax = pnorm.plotting.ranked_list([5, 4, 1, 3, 2, 0], y=[1, 1, 1, 0, 0, 0], top=5)
     """
-    several = lists if isinstance(lists, Mapping) else {None: lists}
+    several = several_lists(lists, f_neg, y, pos_label)
     strips = []
-    for key, pair in keyed(several, "lists").items():
+    for key, pair in several.items():
         if isinstance(pair, metrics.ScoreTable):
             raise TypeError("a list must be a pair of scores (f_pos, f_neg); a ScoreTable has no single rows")
         strips.append((label_of(key), _best_first(*sides_of(pair, key))))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from pnorm import _checks, metrics
+from pnorm._checks import Axes, Numbers
 from pnorm.plotting._keys import keyed
 from pnorm.plotting._look import Look, legend, new_axes
 from pnorm.plotting._ticks import powers_axis
 
 
-def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any = None) -> Any:
+def push_path(
+    values: Mapping[float, metrics.Estimate | Numbers], *, label: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw a measure against p: its interval, or its spread over splits.
 
     Parameters

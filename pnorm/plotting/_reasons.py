@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import sheet, text
+from pnorm._checks import Axes, sheet, text
 from pnorm._reasons.explain import Explanation
 from pnorm.plotting._look import Look, new_axes
 
 
-def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Any = None) -> Any:
+def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Axes | None = None) -> Axes:
     """Draw why a row has its score: what its columns add, from the mean score to its own.
 
     Parameters

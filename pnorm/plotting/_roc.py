@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import text
-from pnorm.plotting._keys import keyed, label_of
+from pnorm._checks import Axes, Label, Labels, Scores, text
+from pnorm.plotting._keys import Lists, label_of, pair_of, several_lists
 from pnorm.plotting._look import Look, legend, new_axes
 
 
-def roc(lists: Mapping[Any, Any], *, units: str | None = None, ax: Any = None) -> Any:
+def roc(
+    lists: Lists | metrics.Roc | Mapping[Hashable, metrics.Roc],
+    f_neg: Scores | None = None,
+    *,
+    y: Labels | None = None,
+    pos_label: Label | None = None,
+    units: Literal["counts", "rates"] | None = None,
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Axes | NDArray[np.object_]:
     """Draw ROC curves: the leftmost part, up to the first crossing, and the full curves.
 
     Parameters
     ----------
-    lists : mapping
-        From a label, or a number p, to the list: a pair of scores ``(f_pos, f_neg)``, or what
-        `pnorm.metrics.roc_counts` returns for them (a `Roc`; any other pair is taken for scores).
+    lists : pair, Roc, ScoreTable, or mapping from a label (or p) to these
+        Scores of the positives and of the negatives, ``(f_pos, f_neg)``, or what `pnorm.metrics.roc_counts` returns for
+        them (a `Roc`; any other pair is taken for scores).
+    f_neg : array_like, shape (K,), optional
+        Scores of the negatives. The first argument then has those of the positives: ``roc(f_pos, f_neg)``.
+    y, pos_label : optional
+        With labels, ``roc(scores, y=y)``, a list is the scores of all rows. The labels and the positive label are as in
+        `pnorm.train`. Several lists of the same rows are a mapping: ``roc({"a": scores_a, "b": scores_b}, y=y)``.
     units : {"counts", "rates"}, optional
         Whether the axes count rows or show shares of the negatives and of the positives. By default, counts if all
         lists have as many positives and as many negatives, and rates if their sizes differ.
@@ -64,8 +78,14 @@ def roc(lists: Mapping[Any, Any], *, units: str | None = None, ax: Any = None) -
     >>> left, full = pnorm.plotting.roc({"all": lists[4], "fewer": (lists[4][0][::2], lists[4][1][::3])})
     >>> left.get_ylabel(), full.lines[1].get_xydata()[-1].tolist()
     ('true positive rate', [1.0, 1.0])
+
+    One list, from all scores and their labels:
+
+    >>> left, full = pnorm.plotting.roc(pnorm.score(data.X, None, lam), y=data.y)
+    >>> full.lines[0].get_xydata()[-1].tolist()
+    [332.0, 626.0]
     """
-    named = {key: _roc(found, key) for key, found in keyed(lists, "lists").items()}
+    named = {key: _roc(found, key) for key, found in several_lists(lists, f_neg, y, pos_label).items()}
     ends = [(float(false[-1]), float(true[-1])) for false, true in named.values()]
     alike = all(end == ends[0] for end in ends)
     if units is None:
@@ -87,7 +107,8 @@ def roc(lists: Mapping[Any, Any], *, units: str | None = None, ax: Any = None) -
         for (label, (false, true)), line in zip(curves, Look(each).lines_of_series(named), strict=True):
             each.plot(false, true, label=label, **line)
         each.set(xlabel=f"false positive{what}", ylabel=f"true positive{what}")
-    legend(axes[-1], loc="lower right")
+    if any(label is not None for label, _ in curves):
+        legend(axes[-1], loc="lower right")
     if axes.size == 2:
         _enlarge(axes[0], curves, units, alike or units == "rates")
         return axes
@@ -97,7 +118,11 @@ def roc(lists: Mapping[Any, Any], *, units: str | None = None, ax: Any = None) -
 def _roc(found: Any, key: Any) -> metrics.Roc:
     if isinstance(found, metrics.Roc):
         return found
-    return metrics.roc_counts(*_checks.two(found, f"list {key!r} must be a pair of scores (f_pos, f_neg), or a Roc"))
+    if isinstance(found, metrics.ScoreTable):
+        return metrics.roc_counts(found)
+    which = "a list" if key is None else f"list {key!r}"
+    what = f"{which} must be a pair of scores (f_pos, f_neg), or a Roc; got {type(found).__name__}"
+    return metrics.roc_counts(*pair_of(found, what))
 
 
 def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]], units: str, alike: bool) -> None:

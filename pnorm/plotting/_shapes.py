@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import text
-from pnorm._reasons.shapes import Shape, by_value, coefficients, shapes_of
+from pnorm._checks import Axes, Coefficients, text
+from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of
 from pnorm.plotting._look import Look, new_axes
-from pnorm.plotting._models import of_model
+from pnorm.plotting._models import Model, of_model
 from pnorm.plotting._ticks import date_axis
+from pnorm.rankers import Rankers
 
 _LEVELS = 24
 """Levels of a column that are drawn, at most."""
@@ -20,7 +23,14 @@ _FEW = 6
 """Levels, at most, whose names stand aslant below the bars; those of more stand upright."""
 
 
-def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: Any = None) -> Any:
+def shapes(
+    lam: Coefficients | Model | Shapes | Shape,
+    H: Rankers | None = None,
+    columns: str | Sequence[str] | None = None,
+    *,
+    top: int = 6,
+    ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
     r"""Draw what each column adds to the score, as a function of its value.
 
     The score is a sum over columns::
@@ -33,7 +43,7 @@ def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: An
     ----------
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker. Or a model alone, without H: a fitted `pnorm.sklearn.PNormPush`, or a
-        `pnorm.ScoringFunction`.
+        `pnorm.ScoringFunction`. Or the shapes alone, all or one: what `pnorm.shapes` or ``PNormPush.shapes`` returned.
     H : Rankers
         The weak rankers. Cuts, lines, scaled columns and categories have shapes. Functions, and columns as they are,
         have none, because the range of their values is unknown.
@@ -73,10 +83,22 @@ def shapes(lam: Any, H: Any = None, columns: Any = None, *, top: int = 6, ax: An
     >>> axes = pnorm.plotting.shapes(lam, H, top=3)
     >>> axes[0].get_xlabel(), axes[0].get_ylabel()
     ('middle-middle', 'part of the score')
+
+    What `pnorm.shapes` returned is drawn as it is:
+
+    >>> axes = pnorm.plotting.shapes(pnorm.shapes(lam, H), top=3)
+    >>> axes[0].get_xlabel()
+    'middle-middle'
     """
     top = _checks.count(top, "top", 1)
-    rankers, lam = coefficients(*of_model(lam, H))
-    curves = sorted(map(by_value, shapes_of(lam, rankers)), key=lambda shape: -shape.range)
+    if isinstance(lam, Shapes | Shape):
+        if H is not None:
+            raise TypeError("the shapes are computed already; leave H out")
+        drawn = [lam] if isinstance(lam, Shape) else list(lam.columns)
+    else:
+        rankers, lam = coefficients(*of_model(lam, H))
+        drawn = shapes_of(lam, rankers)
+    curves = sorted(map(by_value, drawn), key=lambda shape: -shape.range)
     found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
     lost = [name for name in wanted or () if name not in found]

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pnorm import _checks
+from pnorm._checks import Axes, Vector
 from pnorm._trace import Trace
 from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._models import Model
+
+Run: TypeAlias = Trace | tuple[Vector, Trace] | Model
+"""What a solver returned, its trace alone, or a fitted model."""
 
 
-def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: Any = None) -> Any:
+def trace(runs: Run | Mapping[Hashable, Run], *, floor: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the objective of a run, or of several, round by round.
 
     Parameters
     ----------
     runs : Trace, or mapping from a label (or p) to Trace
-        What `pnorm.train` or `pnorm.minimize` returned.
+        What `pnorm.train` or `pnorm.minimize` returned: the trace, or the pair with the coefficients. A fitted
+        `pnorm.sklearn.PNormPush` is accepted as well.
     floor : float, optional
         The infimum, ``trace.objective[-1]`` of a run of `pnorm.minimize`. The curve is then the distance of the
         objective from it, on a logarithmic axis, and ends where this is rounding. Without a floor it is the change
@@ -48,11 +54,13 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     >>> ax = pnorm.plotting.trace({"descent": run, "Newton": best}, floor=best.objective[-1])
     >>> ax.get_yscale()
     'log'
+
+    What a solver returned is drawn as it is:
+
+    >>> ax = pnorm.plotting.trace(pnorm.train(data.pos, data.neg, p=4))
     """
-    several = keyed(runs if isinstance(runs, Mapping) else {None: runs}, "runs")
-    for run in several.values():
-        if not isinstance(run, Trace):
-            raise TypeError(f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}")
+    given = keyed(runs if isinstance(runs, Mapping) else {None: runs}, "runs")
+    several = {key: _trace_of(run) for key, run in given.items()}
     base = None if floor is None else _checks.real(floor, "floor")
     if base is not None and (base < -_checks.ROOT or all(run.objective.max() <= base for run in several.values())):
         raise ValueError(f"floor must be below the objectives, and not out of all proportion; got {floor!r}")
@@ -73,3 +81,16 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     if len(several) > 1:
         legend(ax)
     return ax
+
+
+def _trace_of(run: Any) -> Trace:
+    """Return the trace of a run, of the pair that a solver returns, or of a fitted model."""
+    if isinstance(run, tuple) and len(run) == 2 and isinstance(run[1], Trace):
+        return run[1]
+    found = getattr(run, "trace_", run)
+    if not isinstance(found, Trace):
+        raise TypeError(
+            f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}. Pass what pnorm.train "
+            "or pnorm.minimize returned"
+        )
+    return found

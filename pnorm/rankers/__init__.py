@@ -16,6 +16,7 @@ from pnorm.rankers._base import (
     Rankers,
     Signs,
     WeakRanker,
+    WeakRankers,
     _Callables,
     _Closed,
     _Curve,

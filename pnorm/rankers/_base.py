@@ -6,14 +6,14 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector
 from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import Feature
@@ -264,7 +264,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """
         return from_dict(data)
 
-    def evaluate(self, X: Any) -> Any:
+    def evaluate(self, X: Rows) -> Any:
         """Return all outputs on the rows of X.
 
         Parameters
@@ -358,6 +358,9 @@ class _Levels:
 
 
 _Shape = _Curve | _Levels
+
+WeakRankers: TypeAlias = Rankers | Sequence[Callable[..., Any]] | None
+"""A collection, functions of the rows, or None for the columns."""
 
 
 def too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:

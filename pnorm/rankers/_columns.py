@@ -15,7 +15,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import Seen
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector
 from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE, Cuts, Feature
@@ -397,8 +397,8 @@ class _Thresholds(_OfColumns):
 
 
 def columns(
-    pos: Any,
-    neg: Any = None,
+    pos: Rows,
+    neg: Rows | None = None,
     *,
     names: Sequence[str] | None = None,
     monotone: Mapping[Any, int] | None = None,
@@ -450,8 +450,8 @@ def columns(
 
 
 def normalized(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     low: float = 0.0,
     high: float = 1.0,
     *,
@@ -601,8 +601,8 @@ def _thresholds(
 
 
 def quantile_thresholds(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     n_cuts: int = 255,
     *,
     names: Sequence[str] | None = None,

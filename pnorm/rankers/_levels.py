@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Column, Seen, distinct, tell
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector
 from pnorm._checks.text import shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE, Codes, Feature
@@ -123,7 +123,7 @@ class _Categories(Rankers):
 
 
 def categories(
-    pos: Any, neg: Any, *, names: Sequence[str] | None = None, missing: Literal["error", "own"] = "error"
+    pos: Rows, neg: Rows, *, names: Sequence[str] | None = None, missing: Literal["error", "own"] = "error"
 ) -> Rankers:
     """Make one indicator per level of every column: h(x) = 1 if x_c is that level, else 0.
 
