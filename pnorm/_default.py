@@ -8,6 +8,7 @@ comments are columns of its output.
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pnorm import _checks, rankers
+from pnorm._checks import Vector
 from pnorm._cross_validation import CrossValidation, cross_validate
+from pnorm._out_of_fold import Fold, OutOfFold, out_of_fold
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import Table
 
@@ -157,6 +160,8 @@ class Chosen:
     """None if nothing had to be chosen, or no row can be held out."""
     alone: bool = False
     """Whether something had to be chosen and a side has one row."""
+    out_of_fold: OutOfFold | None = None
+    """Measures of held-out rows with this choice, if asked for and chosen by cross-validation."""
 
     @property
     def told(self) -> str:
@@ -178,6 +183,7 @@ def choose(
     pos_weight: Any = None,
     neg_weight: Any = None,
     sizes: Size | None = None,
+    judge: bool = False,
     **how: Any,
 ) -> Chosen:
     """Choose the parameters that are None, and the kind if there are several, by cross-validation of minimisers.
@@ -186,7 +192,8 @@ def choose(
     reduced to the number of rows of a side. If there are many rows, a sample is drawn. Cuts are placed by the whole
     sample, including held-out rows, as they do not depend on the labels. Penalties that a sample has chosen are divided
     for all rows: see "a third chooses, penalties / 3". `sizes` are the numbers of rows of both sides if the given rows
-    are themselves a sample. `how` are options of `cross_validate`.
+    are themselves a sample. With `judge`, one more run of each fold measures held-out rows by the choice, beside a
+    random order. `how` are options of `cross_validate`.
     """
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
@@ -198,7 +205,7 @@ def choose(
     n_drawn, n_given = [[_checks.n_rows(X, "X") for X in of_sides] for of_sides in (rows, (pos, neg))]
     share = max(some / every for some, every in zip(n_drawn, n_given if sizes is None else sizes, strict=True))
     folds = min(folds, *n_drawn) if to_deal else drawn
-    found, is_open = None, p is None or not given or len(kinds) > 1
+    found, judged, is_open = None, None, p is None or not given or len(kinds) > 1
     if is_open and folds != 1:
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
         paths = {name: _paths(kind.along, l1, l2, kind.strong) for name, kind in kinds.items()}
@@ -222,15 +229,36 @@ def choose(
         )
         best = found.best
         name = best.kind or next(iter(kinds))
+        if judge:
+            weighted = {"pos_weight": weights[0], "neg_weight": weights[1]}
+            judged = _judged(rows, made[name], found, **weighted, **how)
         p, l1, l2 = best.p, *[x if given else share * x for x in (best.l1, best.l2)]
         H = made[name]
         if isinstance(H, Rankers) and rows[0] is pos and rows[1] is neg:
-            return Chosen(H, name, p, l1, l2, found)
+            return Chosen(H, name, p, l1, l2, found, out_of_fold=judged)
     else:
         name = _ALONE if _ALONE in kinds else next(iter(kinds))
         p = _ALONE_P if p is None else p
         l1, l2 = [path(p) for path in _paths("l2", l1, l2 if given else _ALONE_L2 * p)]
-    return Chosen(kinds[name].make(pos, neg), name, p, l1, l2, found, is_open and found is None)
+    return Chosen(kinds[name].make(pos, neg), name, p, l1, l2, found, is_open and found is None, judged)
+
+
+def _judged(
+    rows: Any, H: Any, found: CrossValidation, *, push: str = "top", progress: Any = None, **how: Any
+) -> OutOfFold:
+    """Measure held-out rows by the choice of a cross-validation, on its folds."""
+    folds: list[Fold] = []
+
+    def keep(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
+        folds.append(Fold(f_pos, f_neg))
+        return 0.0
+
+    best = found.best
+    how |= {"l1": best.l1, "l2": best.l2, "folds": found.folds, "metric": keep, "tol": CHOOSING, "push": push}
+    with warnings.catch_warnings():  # all was said before
+        warnings.simplefilter("ignore")
+        cross_validate(*rows, H, best.p, **how)
+    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push)
 
 
 def _paths(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from pnorm import _checks, metrics
 from pnorm._checks import CaseWeights, Vector
@@ -47,6 +48,15 @@ def first_negatives(n_neg: float) -> float | None:
     if n_neg <= (1.0 + 1e-9) * _NEGATIVES:  # a sum of weights in another order may round differently
         return None
     return max(float(_NEGATIVES), _SHARE * n_neg)
+
+
+def by_chance(name: str, n_pos: int, n_neg: int) -> float:
+    """Return the mean of the AUC, the partial AUC or the average precision over all orders of rows without weights."""
+    if name != "average_precision":
+        return 0.5
+    n = n_pos + n_neg
+    harmonic = float(digamma(n + 1.0) - digamma(1.0))
+    return (harmonic + (n_pos - 1) / (n - 1) * (n - harmonic)) / n
 
 
 LARGER: dict[str, Measure] = {
