@@ -374,15 +374,15 @@ class CrossValidation:
         mean, error = float(self.mean[i, s]), float(self.standard_error[i, s])
         if self.chance is None or not error >= 0.0:
             return ""
-        held, every = [sum([np.count_nonzero(fold >= least) for fold in self.folds]) for least in (0, -1)]
+        held, every = [sum([int(np.count_nonzero(fold >= least)) for fold in self.folds]) for least in (0, -1)]
         n = self.scores.shape[1]
         wide = float(stdtrit(n - 1, 0.975)) * error * shared_rows(n, held, every)
         if mean - wide > self.chance:
             return ""
         value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
         return (
-            f"the best is not distinguishable from a random order, {chance}: {value}, corrected 95 % interval {low} to "
-            f"{high}"
+            f"the best is not shown to be better than a random order, {chance}: {value}, corrected 95 % interval "
+            f"{low} to {high}"
         )
 
     @property
@@ -616,8 +616,7 @@ def cross_validate(
     your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure
     the chosen p and t on rows that had no part in the choice.
 
-    A line of the printed result reports if the mean of the best is not distinguishable from that of a random order. The
-    interval is a t interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows
+    A line of the printed result reports if the best is not shown to be better than a random order. The interval is a t interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows
     [3]_. `chance` is the value for a random order.
 
     A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
@@ -745,7 +744,7 @@ def cross_validate(
     tell(held_out(seen), strict=False)
     whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     names = list(kinds) if isinstance(H, Mapping) else []
-    chance = None if own_measure[0] else _chance(metric, number, counted, push)
+    chance = _chance(metric, number, counted, push) if isinstance(metric, str) else None
     return result_of(method, powers, scores, records, measures, tuple(whole), names, chance)
 
 

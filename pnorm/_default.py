@@ -257,7 +257,7 @@ def _judged(
     how |= {"l1": best.l1, "l2": best.l2, "folds": found.folds, "metric": keep, "tol": CHOOSING, "push": push}
     with warnings.catch_warnings():  # all was said before
         warnings.simplefilter("ignore")
-        cross_validate(*rows, H, best.p, **how)
+        cross_validate(rows[0], rows[1], H, best.p, **how)
     return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push)
 
 
