@@ -23,7 +23,17 @@ from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
-from pnorm.metrics._by_name import LARGER, Measure, by_chance, named, one_by_one, scorer, scorer_of_lists, takes
+from pnorm.metrics._by_name import (
+    LARGER,
+    Measure,
+    by_chance,
+    named,
+    one_by_one,
+    scorer,
+    scorer_of_lists,
+    shared_rows,
+    takes,
+)
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -398,14 +408,6 @@ class CrossValidation:
         within = max(self.tol or 0.0, float(self.gap[proved].max()))  # more where rounding hides the rest
         all_of = f"all {proved.size}" if proved.all() else f"{np.count_nonzero(proved)} of {proved.size}"
         return f"{all_of} runs certified within {within:.2g}" + (f"; {rest}" if rest else "")
-
-
-def shared_rows(n_folds: int, n_held: int, n_rows: int) -> float:
-    """Return the factor by which standard errors over folds are too small, as folds share training rows.
-
-    It is that of Nadeau and Bengio, the root of 1 + F r for F folds and the ratio r of held-out rows to training rows.
-    """
-    return math.sqrt(1.0 + n_held / (n_rows - n_held / n_folds)) if n_folds > 1 else 1.0
 
 
 def _told(value: float, error: float, means: NDArray[np.float64]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pnorm
-from pnorm._out_of_fold import Fold, out_of_fold
+from pnorm._default import Fold, out_of_fold
 from pnorm.diagnostics import NoSignalWarning
 
 pytest.importorskip("sklearn")

@@ -59,6 +59,14 @@ def by_chance(name: str, n_pos: int, n_neg: int) -> float:
     return (harmonic + (n_pos - 1) / (n - 1) * (n - harmonic)) / n
 
 
+def shared_rows(n_folds: int, n_held: int, n_rows: int) -> float:
+    """Return the factor by which standard errors over folds are too small, as folds share training rows.
+
+    It is that of Nadeau and Bengio, the root of 1 + F r for F folds and the ratio r of held-out rows to training rows.
+    """
+    return math.sqrt(1.0 + n_held / (n_rows - n_held / n_folds)) if n_folds > 1 else 1.0
+
+
 LARGER: dict[str, Measure] = {
     "partial_auc": _standardized,
     "positives_at_top": metrics.positives_at_top,
