@@ -235,7 +235,7 @@ def choose(
     pos_weight: Any = None,
     neg_weight: Any = None,
     sizes: Size | None = None,
-    judge: bool = False,
+    judge: Any = False,
     **how: Any,
 ) -> Chosen:
     """Choose the parameters that are None, and the kind if there are several, by cross-validation of minimisers.
