@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
@@ -22,7 +23,17 @@ from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
-from pnorm.metrics._by_name import LARGER, Measure, named, one_by_one, scorer, scorer_of_lists, takes
+from pnorm.metrics._by_name import (
+    LARGER,
+    Measure,
+    by_chance,
+    named,
+    one_by_one,
+    scorer,
+    scorer_of_lists,
+    shared_rows,
+    takes,
+)
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -121,6 +132,10 @@ class CrossValidation:
         The second measure on the same rows; None if there was none.
     second_metric : str or None
         Its name.
+    chance : float or None
+        The mean of the measure for a random order: 0.5 for ``"auc"`` and ``"partial_auc"``, and about the share of
+        positives for ``"average_precision"``. None if it is not known: for other measures, and for average precision
+        with weights or groups.
 
     Examples
     --------
@@ -153,6 +168,7 @@ class CrossValidation:
     kinds: tuple[str, ...] = ()
     second_scores: NDArray[np.float64] | None = None
     second_metric: str | None = None
+    chance: float | None = None
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -357,8 +373,27 @@ class CrossValidation:
         if s == last and judged[i, s] > judged[i, before] and all(values[s] for values in path.values()):
             end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
+        lines += [self._near_chance] if self._near_chance else []
         lines += [self._ends] if self._ends else []
         return head, rows, above, lines
+
+    @property
+    def _near_chance(self) -> str:
+        """What to say if the measure of the best does not exclude a random order; nothing otherwise."""
+        i, s = self._best_place
+        mean, error = float(self.mean[i, s]), float(self.standard_error[i, s])
+        if self.chance is None or not error >= 0.0:
+            return ""
+        held, every = [sum([int(np.count_nonzero(fold >= least)) for fold in self.folds]) for least in (0, -1)]
+        n = self.scores.shape[1]
+        wide = float(stdtrit(n - 1, 0.975)) * error * shared_rows(n, held, every)
+        if mean - wide > self.chance:
+            return ""
+        value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
+        return (
+            f"the best is not shown to be better than a random order, {chance}: {value}, corrected 95 % interval "
+            f"{low} to {high}"
+        )
 
     @property
     def _ends(self) -> str:
@@ -596,6 +631,10 @@ def cross_validate(
     your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure
     the chosen p and t on rows that had no part in the choice.
 
+    A line of the printed result reports if the best is not shown to be better than a random order. The interval is a t
+    interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows [3]_. `chance`
+    is the value for a random order.
+
     A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
     A second measure of a larger part of the list, ``second_metric="average_precision"``, decides among these points.
 
@@ -606,6 +645,7 @@ def cross_validate(
     .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", 1984, section 3.4.3.
     .. [2] Y. Bengio and Y. Grandvalet, "No Unbiased Estimator of the Variance of K-Fold Cross-Validation", Journal of
        Machine Learning Research 5, 2004.
+    .. [3] C. Nadeau and Y. Bengio, "Inference for the Generalization Error", Machine Learning 52, 2003.
 
     Examples
     --------
@@ -719,9 +759,18 @@ def cross_validate(
             scores, records = judge_folds(method, of_kinds(), shape, bar, jobs, any(own_measure))
     tell(held_out(seen), strict=False)
     whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
-    return result_of(
-        method, powers, scores, records, measures, tuple(whole), list(kinds) if isinstance(H, Mapping) else []
-    )
+    names = list(kinds) if isinstance(H, Mapping) else []
+    chance = _chance(metric, number, counted, push) if isinstance(metric, str) else None
+    return result_of(method, powers, scores, records, measures, tuple(whole), names, chance)
+
+
+def _chance(metric: str, folds: Sides, counted: CaseWeights, push: str) -> float | None:
+    """Return the mean of a measure over all orders of the rows of each fold; None if it is not known."""
+    plain = counted.c_pos is None and counted.c_neg is None and counted.groups is None
+    if metric not in ("auc", "partial_auc") and not (metric == "average_precision" and plain):
+        return None
+    sizes = [np.bincount(of_side[of_side >= 0]).tolist() for of_side in folds]
+    return float(np.mean([by_chance(metric, *of) for of in zip(*sizes[:: -1 if push == "bottom" else 1], strict=True)]))
 
 
 def result_of(
@@ -732,6 +781,7 @@ def result_of(
     measures: Sequence[tuple[Measure, str]],
     folds: Any,
     kinds: Sequence[str] = (),
+    chance: float | None = None,
 ) -> CrossValidation:
     """Return the result of all runs."""
     return CrossValidation(
@@ -742,6 +792,7 @@ def result_of(
         kinds=tuple([kind for kind in kinds for _ in powers]),
         second_scores=scores[1] if len(measures) > 1 else None,
         second_metric=measures[1][1] if len(measures) > 1 else None,
+        chance=chance,
         **method.told(records),
     )
 

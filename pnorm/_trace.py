@@ -46,6 +46,27 @@ class SeparationWarning(UserWarning):
     """
 
 
+class NoSignalWarning(UserWarning):
+    """The cross-validation of a fit does not show that its scores rank better than a random order.
+
+    ``PNormPush().fit`` gives it if it chooses parameters by cross-validation. ``model.out_of_fold_`` contains the
+    numbers. Do not use such a list or its probabilities.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pnorm.sklearn import PNormPush
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = PNormPush(n_cuts=3).fit(X, y)
+    >>> caught[0].category.__name__, model.out_of_fold_.beats_chance
+    ('NoSignalWarning', False)
+    """
+
+
 class Intercept(float):
     """An intercept with the kind of the data that it was computed on, None if that is not known."""
 

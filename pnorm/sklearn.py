@@ -48,7 +48,7 @@ from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._split import is_plain, plainly_positive, word
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import SeparationWarning, Trace, followed
+from pnorm._trace import NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -280,6 +280,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``"lines"`` if all columns are constant; None if `rankers` were given.
     cross_validation_ : CrossValidation or None
         The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
+    out_of_fold_ : OutOfFold or None
+        How the chosen parameters rank the held-out rows of the cross-validation: `auc` and `partial_auc`, each with a
+        99 % interval (``low``, ``high``), and `beats_chance`. `fit` warns if this is False, as neither interval lies
+        above 0.5 then. None if nothing was chosen.
     threshold_ : float
         The score above which `predict` returns the positive class. It is the score of probability 1/2, which is minus
         the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It
@@ -557,6 +561,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
             If `pos_label` is not given and the labels are words other than plain opposites such as yes and no.
+        NoSignalWarning
+            If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
+            order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`). Rows are then ranked by ``trace_.lam_along()``.
@@ -609,6 +616,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.rankers_, self.trace_ = H, trace
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
         self.kind_, self.cross_validation_ = kind, found
+        self.out_of_fold_ = None if chosen is None else chosen.out_of_fold
         # Newton's method may begin anew, on the rows that keep weight, and end there before it calls back.
         self.n_iter_ = trace.n_iter if stop is None else min(stop.best_iter, trace.n_iter)
         self.lam_ = lam if stop is None else trace.lam_at(self.n_iter_)
@@ -633,10 +641,24 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
+        self._judge()
         self.separation_ = "separable" if self._separates(known) else trace.separation
         if self.separation_ == "separable":
             self._report("the score separates the classes of the training rows")
         return known
+
+    def _judge(self) -> None:
+        """Warn if the cross-validation does not exclude that the order is random."""
+        judged = self.out_of_fold_
+        if judged is None:
+            return
+        self._report(f"out-of-fold: {judged}")
+        if not judged.beats_chance:
+            warn(
+                f"held-out rows are not ranked better than by chance, which is 0.5: {judged}. Do not use the list or "
+                "the probabilities; look for columns that are related to the labels, or add rows",
+                NoSignalWarning,
+            )
 
     def _separates(self, rows: _Rows) -> bool:
         """Return whether the score puts every positive above every negative of its group."""
@@ -784,7 +806,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         folds = self.cv if rows.fold is None else tuple([rows.fold[where] for where in rows.places])
         more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
         more["progress"] = self._report_fold if self.verbose else False
-        return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
+        return default.choose(pos, neg, kinds, seed=seed, judge=True, **weights, **more)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool, pos_label: Any) -> _Rows:
         """Return the rows of positive weight."""
@@ -981,7 +1003,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Notes
         -----
         Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
-        "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        "Probabilities"). If `fit` gave a NoSignalWarning, do not use them: without signal they can be far from the
+        share of positives. ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
         check_is_fitted(self)
         assert self._offset is not None

@@ -725,7 +725,9 @@ def _of_sklearn():
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(NEG, LABELS)
 
     def fitted(X, y, sample_weight=None, groups=None, **how):
-        made = s.PNormPush(random_state=0, **how).fit(X, y, sample_weight, groups)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pnorm.diagnostics.NoSignalWarning)  # of few rows
+            made = s.PNormPush(random_state=0, **how).fit(X, y, sample_weight, groups)
         return made.lam_, made.threshold_, made.classes_
 
     theirs = {**MESSAGE_ALIASES, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}

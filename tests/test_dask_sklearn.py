@@ -58,6 +58,7 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     assert model.feature_importances_.size == 4
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows
 def test_some_rows_choose_and_all_are_minimised_over(monkeypatch):
     monkeypatch.setattr(_default, "MOST", 30)
     A, y = FRAME[list("abc")].to_numpy(), (FRAME["y"] == "good").astype(int).to_numpy()

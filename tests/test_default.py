@@ -174,6 +174,7 @@ def test_a_side_of_few_rows(few):
     assert alone.told == "line + cuts, p = 4, l2 = 0.5"
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows
 def test_folds_of_scikit_learn(few):
     sklearn = pytest.importorskip("pnorm.sklearn")
     from sklearn.model_selection import LeaveOneGroupOut, RepeatedKFold, ShuffleSplit, StratifiedKFold
@@ -200,6 +201,7 @@ def test_folds_of_scikit_learn(few):
             sklearn.PNormPush(rankers=cuts(pos, neg), cv=cv).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows
 def test_sparse_rows_are_minimised_where_a_penalty_says_so(few):
     sklearn = pytest.importorskip("pnorm.sklearn")
     scipy_sparse = pytest.importorskip("scipy.sparse")

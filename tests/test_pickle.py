@@ -148,6 +148,7 @@ def test_every_public_class_is_here():
     elsewhere = {
         "CodedRows",
         "EarlyStopping",
+        "NoSignalWarning",
         "PNormPush",
         "SeparationWarning",
         "TableWarning",

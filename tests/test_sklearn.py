@@ -208,6 +208,7 @@ def scaled(pos, neg):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # levels that few rows share
 @pytest.mark.parametrize(
     "how",
     [{}, {"p": 4}, {"p": 2, "monotone": {0: 1}}, {"linear": True}, {"l2": 0.1, "p": 1}, {"rankers": "columns"},
@@ -876,7 +877,10 @@ def test_pipelines_searches_and_calibration(data):
 
 
 STAGES = {
-    "chosen": ({"t_max": None}, ["rows to train on", "cross-validation: 10 runs", "chosen: ", "training: converged"]),
+    "chosen": (
+        {"t_max": None},
+        ["rows to train on", "cross-validation: 10 runs", "chosen: ", "training: converged", "out-of-fold: AUC 0."],
+    ),
     "given": ({"p": 2, "l2": 0.5, "linear": True}, ["rows to train on", "taken: line + cuts, p = 2", "training: "]),
     "rounds": ({"t_max": 5}, ["rows to train on", "training: t_max after 5 rounds, log F_p"]),
     "stopped": ({"early_stopping": True, "t_max": 9}, ["rows to train on", "training: ", "early stopping: "]),

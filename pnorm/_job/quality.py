@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, expit, logit, ndtri
+from scipy.special import expit, logit, ndtri
 
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm.metrics import Roc, ScoreTable, _area, _at_top, _auc, _average
-from pnorm.metrics._by_name import first_negatives
+from pnorm.metrics._by_name import by_chance, first_negatives
 from pnorm.metrics._merged import MergedList
 from pnorm.metrics._ranked_list import (
     _BLOCK,
@@ -377,15 +377,8 @@ def _of_list(n_neg: int) -> dict[str, tuple[OfCounts, int]]:
 
 def _by_chance(n_pos: int, n_neg: int) -> dict[str, float]:
     """Return the means of these measures over all orders of the rows."""
-    n = n_pos + n_neg
-    harmonic = float(digamma(n + 1.0) - digamma(1.0))
-    average = (harmonic + (n_pos - 1) / (n - 1) * (n - harmonic)) / n
-    return {
-        "positives_at_top": n_pos / (n_neg + 1),
-        "partial_auc": 0.5,
-        "average_precision": average,
-        "auc": 0.5,
-    }
+    known = {key: by_chance(key, n_pos, n_neg) for key in ("partial_auc", "average_precision", "auc")}
+    return {"positives_at_top": n_pos / (n_neg + 1)} | known
 
 
 class _Words:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from pnorm import _checks, metrics
 from pnorm._checks import CaseWeights, Vector
@@ -47,6 +48,23 @@ def first_negatives(n_neg: float) -> float | None:
     if n_neg <= (1.0 + 1e-9) * _NEGATIVES:  # a sum of weights in another order may round differently
         return None
     return max(float(_NEGATIVES), _SHARE * n_neg)
+
+
+def by_chance(name: str, n_pos: int, n_neg: int) -> float:
+    """Return the mean of the AUC, the partial AUC or the average precision over all orders of rows without weights."""
+    if name != "average_precision":
+        return 0.5
+    n = n_pos + n_neg
+    harmonic = float(digamma(n + 1.0) - digamma(1.0))
+    return (harmonic + (n_pos - 1) / (n - 1) * (n - harmonic)) / n
+
+
+def shared_rows(n_folds: int, n_held: int, n_rows: int) -> float:
+    """Return the factor by which standard errors over folds are too small, as folds share training rows.
+
+    It is that of Nadeau and Bengio, the root of 1 + F r for F folds and the ratio r of held-out rows to training rows.
+    """
+    return math.sqrt(1.0 + n_held / (n_rows - n_held / n_folds)) if n_folds > 1 else 1.0
 
 
 LARGER: dict[str, Measure] = {

@@ -1,0 +1,171 @@
+"""The ranking of held-out rows by the chosen setting, beside a random order."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm._default import Fold, out_of_fold
+from pnorm.diagnostics import NoSignalWarning
+
+pytest.importorskip("sklearn")
+pytest.importorskip("joblib")
+
+from pnorm.sklearn import PNormPush
+
+pytestmark = pytest.mark.usefixtures("few_points")
+
+
+def rows(seed, slope, n=150, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-slope * X[:, 0]))).astype(int)
+
+
+def folds_of(seed, apart, sizes=((6, 8), (5, 9), (6, 8))):
+    rng = np.random.default_rng(seed)
+    return [Fold(rng.normal(apart, 1, n_pos), rng.normal(0, 1, n_neg)) for n_pos, n_neg in sizes]
+
+
+def fitted(X, y, **how):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PNormPush(n_cuts=7, **how).fit(X, y)
+    return model, [w for w in caught if w.category is NoSignalWarning]
+
+
+def test_values_are_means_over_folds_and_the_interval_is_that_of_random_orders():
+    folds = folds_of(0, 0.8)
+    found = out_of_fold(folds, 42, "top")
+    n = len(folds)
+    assert found.auc == pytest.approx(np.mean([pnorm.metrics.auc(*fold) for fold in folds]))
+    assert found.partial_auc == pytest.approx(
+        np.mean([pnorm.metrics.partial_auc(*fold, standardized=True) for fold in folds])
+    )
+    # the variance of the AUC over all orders (Mann and Whitney), times that of Nadeau and Bengio for shared rows
+    variance = np.mean([(f.pos.size + f.neg.size + 1) / (12 * f.pos.size * f.neg.size) for f in folds]) / n
+    wide = 2.5758 * np.sqrt(variance * (1 + n / (n - 1)))
+    assert found.auc.low == pytest.approx(found.auc - wide, rel=0.06)
+    assert found.auc.high == pytest.approx(min(1, found.auc + wide), rel=0.06)
+
+
+def test_a_list_of_its_own_has_no_factor_and_the_bottom_is_the_top_of_the_reversed_list():
+    (fold,) = folds_of(1, 1.0, [(40, 60)])
+    found = out_of_fold([fold], 300, "top")
+    assert (found.auc - found.auc.low) == pytest.approx(2.5758 * np.sqrt(101 / (12 * 2400)), rel=0.1)
+    below, turned = out_of_fold([fold], 300, "bottom"), out_of_fold([Fold(-fold.neg, -fold.pos)], 300, "top")
+    assert below == turned
+    assert below.auc == pytest.approx(found.auc)
+    assert below.partial_auc != found.partial_auc
+
+
+def test_few_rows_exclude_nothing_and_a_perfect_order_of_many_does():
+    perfect = [Fold(np.array([2.0]), np.array([1.0]))] * 5
+    found = out_of_fold(perfect, 10, "top")
+    assert found.auc == 1.0
+    assert not found.beats_chance
+    more = out_of_fold([Fold(np.arange(10.0, 14), np.arange(5.0))] * 5, 45, "top")
+    assert more.beats_chance
+    assert str(more).startswith("AUC 1.000 (99 % interval 0.")
+    tied = out_of_fold([Fold(np.zeros(4), np.zeros(5))] * 5, 45, "top")
+    assert (tied.auc, tied.auc.low, tied.beats_chance) == (0.5, 0.5, False)
+
+
+@pytest.mark.parametrize(("push", "weighted"), list(itertools.product(("top", "bottom"), (False, True))))
+def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighted):
+    X, y = rows(3, 1.5)
+    c = np.random.default_rng(0).integers(1, 4, y.size).astype(float) if weighted else None
+    model = PNormPush(n_cuts=7, push=push).fit(X, y, sample_weight=c)
+    pos, neg = X[y == 1], X[y == 0]
+    of_pos, of_neg = model.cross_validation_.folds
+    expected = []
+    for k in range(5):
+        how = {} if c is None else {"pos_weight": c[y == 1][of_pos != k], "neg_weight": c[y == 0][of_neg != k]}
+        how |= {"l1": model.l1_, "l2": model.l2_, "penalty": "shapes", "push": push, "tol": 1e-3}
+        lam, _ = pnorm.minimize(pos[of_pos != k], neg[of_neg != k], model.rankers_, model.p_, **how)
+        held = [pnorm.score(side, model.rankers_, lam) for side in (pos[of_pos == k], neg[of_neg == k])]
+        expected.append(pnorm.metrics.auc(*held))
+    assert model.out_of_fold_.auc == pytest.approx(np.mean(expected), abs=0.005)
+    assert model.out_of_fold_.beats_chance
+
+
+def test_noise_is_named_and_signal_is_not():
+    said = (
+        r"held-out rows are not ranked better than by chance, which is 0\.5: AUC 0\.\d{3} \(99 % interval .*partial AUC"
+        r" .*\. Do not use the list or the probabilities; look for columns"
+    )
+    with pytest.warns(NoSignalWarning, match=said) as caught:
+        model = PNormPush(n_cuts=7).fit(*rows(0, 0.0))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.out_of_fold_.auc.low < 0.5
+    assert pickle.loads(pickle.dumps(model)).out_of_fold_ == model.out_of_fold_
+    assert all(fitted(*rows(seed, 0.0))[1] for seed in range(1, 8))
+    assert not any(fitted(*rows(seed, 2.0))[1] for seed in range(8))
+
+
+def test_a_signal_at_the_top_alone_is_seen():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [150, 250])
+    X = rng.normal(size=(400, 3))
+    X[:30, 0] += 6.0  # a fifth of the positives; the others are like negatives
+    model, said = fitted(X, y)
+    assert not said
+    assert model.out_of_fold_.partial_auc.low > 0.5
+
+
+@pytest.mark.parametrize("how", [{"t_max": 20}, {"solver": "newton", "l2": 0.1}, {"p": 4, "l2": 0.1, "linear": True}])
+def test_without_a_choice_nothing_is_judged(how):
+    model, said = fitted(*rows(0, 0.0), **how)
+    assert model.out_of_fold_ is None
+    assert not said
+
+
+def test_verbose_prints_it(capsys):
+    PNormPush(n_cuts=7, verbose=1).fit(*rows(0, 2.0))
+    assert "[PNormPush] out-of-fold: AUC 0." in capsys.readouterr().out
+
+
+def compared(X, y, **how):
+    return pnorm.cross_validate(*pnorm.split(X, y), None, [1, 4], l2=[1.0, 0.1], **how)
+
+
+@pytest.mark.parametrize("metric", ["auc", "partial_auc", "average_precision"])
+def test_a_comparison_reports_that_its_best_is_not_distinguishable(metric):
+    said = "the best is not shown to be better than a random order"
+    found = compared(*rows(0, 0.0), metric=metric)
+    line = next(line for line in str(found).splitlines() if said in line)
+    mean, error = (values[found._best_place] for values in (found.mean, found.standard_error))
+    wide = 2.7764451 * 1.5 * error  # the t distribution with 4 degrees of freedom; Nadeau and Bengio
+    assert line == (
+        f"{said}, {found.chance:.4f}: {mean:.4f}, corrected 95 % interval {mean - wide:.4f} to {mean + wide:.4f}"
+    )
+    assert said not in str(compared(*rows(0, 3.0), metric=metric))
+    assert said in found._repr_html_()
+
+
+def test_chance_is_the_mean_over_all_orders():
+    X, y = rows(0, 0.0, 22)
+    found = compared(X, y, folds=3, metric="average_precision")
+    rng, of_folds = np.random.default_rng(0), []
+    for k in range(3):
+        n_pos, n_neg = (int((of_side == k).sum()) for of_side in found.folds)
+        drawn = [rng.permutation(n_pos + n_neg).astype(float) for _ in range(4000)]
+        of_folds.append(np.mean([pnorm.metrics.average_precision(f[:n_pos], f[n_pos:]) for f in drawn]))
+    assert found.chance == pytest.approx(np.mean(of_folds), abs=0.01)
+    assert compared(X, y).chance == compared(X, y, metric="auc", push="bottom").chance == 0.5
+    assert compared(X, y, metric="positives_at_top").chance is None
+    assert compared(X, y, metric=lambda f_pos, f_neg: 0.5).chance is None
+    c = np.ones((y == 1).sum())
+    c[0] = 2.0
+    assert compared(X, y, metric="average_precision", pos_weight=c).chance is None
+    assert compared(X, y, metric="auc", pos_weight=c).chance == 0.5
+
+
+def test_one_fold_has_no_error_and_no_line():
+    X, y = rows(0, 0.0)
+    folds = [np.where(np.arange((y == side).sum()) % 3, -1, 0) for side in (1, 0)]
+    assert "random order" not in str(compared(X, y, folds=folds))
