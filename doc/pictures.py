@@ -146,7 +146,7 @@ def hero(paid=1000, across=40):
     def draw_row():
         """Of 880 by 330 points."""
         figure = plt.figure(figsize=(880 / 72, 330 / 72), layout="none")
-        figure.text(6 / 880, 1 - 26 / 330, title + ". Red: wrong.", size=24, weight="bold")
+        figure.text(6 / 880, 1 - 26 / 330, title + ". Orange: wrong.", size=24, weight="bold")
         for k, name in enumerate(scores):
             left = 6 + 298 * k
             grid(figure, left, 28, 6.8, wrong[name])
