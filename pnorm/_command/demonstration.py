@@ -32,7 +32,7 @@ GAIN, GAIN_ERROR = 21.4, 0.4
 """Wrong claims less for p = 4 than for p = 1, and its standard error; from there too."""
 LOGISTIC, WEIGHTED = 76.8, 21.2
 """Wrong claims with logistic regression, plain and with a weight of 1,000 on the wrong claims; from there too."""
-BY_DEFAULT, DRAWS_BY_DEFAULT = 27.3, 90
+BY_DEFAULT, DRAWS_BY_DEFAULT = 27.3, 200
 """Wrong claims with `pnorm.sklearn.PNormPush()`, and the draws; from there with --draws 90, for the documentation."""
 
 _BARS, _DIGITS = "▁▃▅▇█", ".123456789+"
