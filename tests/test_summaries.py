@@ -482,7 +482,7 @@ def test_the_area_under_the_curve_is_of_all_rows():
     whole = quietly(from_table, {"x": x[y]}, {"x": x[~y]})
     pos, neg = x[y][~np.isnan(x[y])], x[~y][~np.isnan(x[~y])]
     below = np.sort(neg).searchsorted(pos).mean() + np.sort(neg).searchsorted(pos, "right").mean()
-    assert whole.plan[0].note == f"separates the sides nearly alone (AUC {below / (2 * neg.size):.3f})"
+    assert whole.plan[0].note == f"almost separates the labels alone (AUC {below / (2 * neg.size):.3f})"
     summary = pairwise([TableSummary.of({"x": x[i : i + 7000]}, y[i : i + 7000]) for i in range(0, x.size, 7000)])
     assert quietly(summary.rankers).to_dict() == whole.to_dict()
 
