@@ -527,7 +527,7 @@ def test_forms_that_are_asked_for_are_those_of_all_words(monkeypatch):
 def test_a_late_word_among_numbers_is_named(monkeypatch):
     few_are_kept(monkeypatch)
     monkeypatch.setattr(_forms, "SOME", 20)
-    words = [f"{k % 90}.{k}" for k in range(400)] + ["soon"] * 30
+    words = [f"{k % 90}.{k}" for k in range(400)] + ["soon", "later", "never"] * 10
     with pytest.raises(ValueError, match="probably a number, but 30 of the 430 values do not read as one: 'soon' "):
         in_batches(words, 43, np.arange(430) % 2 == 0).rankers()
 
