@@ -1,8 +1,8 @@
 """A frame as it was read, through several packages: lines to write, seconds, and lists of rows held out.
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/mixed.py --out mixed.json       # to measure
-    python benchmarks/mixed.py --show mixed.json [--rst doc]    # to write the tables again
-    PNORM_DATA=... python benchmarks/mixed.py --commands doc    # to run the command
+    python benchmarks/mixed.py --show mixed.json [--rst doc/_outputs]    # to write the tables again
+    PNORM_DATA=... python benchmarks/mixed.py --commands doc/_outputs    # to run the command
 
 Adult and Bank are read by pandas as they lie there. Bank is given without the duration of the call, which is known
 after the call only. Leads are made by this script: numbers with holes, text with rare words, truth values, a date and
@@ -13,8 +13,8 @@ The lines counted are those of the functions below that run: from a frame and it
 What a method cannot read has to be brought into a form that it can, in the way that its documentation shows.
 `pip install --group rivals` has what is compared.
 
-The command has its own option, as it reads the files by itself: `--commands doc` runs it on both, in the folder of the
-data, and writes what it prints into the documentation.
+The command has its own option, as it reads the files by itself: `--commands doc/_outputs` runs it on both, in the
+folder of the data, and writes what it prints into the documentation.
 
 Differences are to the first method, with standard errors corrected for splits that share rows (Nadeau and Bengio,
 2003), and the numbers of splits with more and less. Seconds are processor time, of all threads together, in the median.

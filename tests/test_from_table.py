@@ -690,7 +690,7 @@ def test_a_column_that_tells_the_sides_apart_alone_is_named():
     for name, (a, b) in leaks.items():
         G, said = told(rest | {name: a}, rest | {name: b})
         assert f"Columns that separate the sides nearly alone: {name}. Check that it is known before" in said
-        assert G.plan[1].note.endswith(f"separates the sides nearly alone ({by[name]})")
+        assert G.plan[1].note.endswith(f"almost separates the labels alone ({by[name]})")
         few = {key: values[:19] for key, values in (rest | {name: a}).items()}
         made(few, rest | {name: b})  # too few rows to say so
     near = {"x": list(range(40))}, {"x": list(range(20, 60))}

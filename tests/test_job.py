@@ -399,7 +399,7 @@ def test_what_is_open_is_chosen_and_told_of():
     found = learn(pos, neg, p=1.0, progress=lambda *stage: stages.append(stage))
     assert found.cross_validation.best.kind == found.kind
     assert found.p == 1.0
-    choosing = [stage[1:] for stage in stages if stage[0] == "choosing"]
+    choosing = [stage[1:] for stage in stages if stage[0] == "choosing by cross-validation"]
     assert choosing[0][0] == 0
     assert choosing[-1][0] == choosing[-1][1] == 10  # two kinds of five folds
     assert choosing == sorted(choosing)

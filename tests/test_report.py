@@ -11,6 +11,7 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
+from pnorm._job.quality import Difference
 from pnorm._report import charts, markup, pictures, report
 
 RNG = np.random.default_rng(11)
@@ -235,6 +236,22 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
     told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'} than" if more else "as many positives as"
     told += " “age alone”"
     assert re.search(told, page.words)
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        (0.0, "as many positives as “x” (1 fewer to 1 more)"),
+        (0.01, "about as many positives as “x” (1 fewer to 1 more; tied rows count in part)"),
+        (-0.5, "0.5 positives fewer than “x” (1 fewer to 1 more; tied rows count in part)"),
+        (1.0, "1 positive more than “x” (1 fewer to 1 more)"),
+    ],
+)
+def test_lists_that_differ_by_a_small_part_of_a_tied_row_are_called_equal(by, told):
+    difference = Difference("precision", "x", metrics.Estimate(by / 10, -0.1, 0.1, 0.95), 10)
+    sentence, interval, shows = markup.compared(difference, "top")
+    assert f"{sentence} ({interval})" == f"In the first 10 rows this list has {told}"
+    assert shows == ("" if "as many" in told else "This difference may be chance.")
 
 
 def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):

@@ -187,7 +187,7 @@ def kind_hints(H: Rankers) -> list[str]:
         words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
         hint = ""
         if words and ask.lost:
-            hint = f" To say what it is: {' or '.join([pasted('--kind', word) for word in words])}"
+            hint = f" Use {' or '.join([pasted('--kind', word) for word in words])}"
         elif words:
             hint = f" To keep such words as levels: {pasted('--kind', *words)}"
         if ask.words:

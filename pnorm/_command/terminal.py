@@ -51,7 +51,7 @@ _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)
 """A message on a cell of a table."""
 
 _OPTIONS = {
-    "make the column another kind with kinds": "say with --kind what the column is",
+    "make the column another kind with kinds": "set the kind of the column with --kind",
     "no column of pos and neg can be used": "no column can be used",
     "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",

@@ -144,7 +144,8 @@ def learn(
         else:
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
-            folds = {} if progress is None else {"progress": lambda done, of: progress("choosing", done, of)}
+            stage = "choosing by cross-validation"
+            folds = {} if progress is None else {"progress": lambda done, of: progress(stage, done, of)}
             sizes = None if whole is None else whole.sizes
             chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, seed=seed, sizes=sizes, **how, **folds)
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)

@@ -79,6 +79,10 @@ def signed_count(value: float) -> str:
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"
 
 
+_EQUAL = 0.05
+"""Rows by which the numbers of hits of two lists differ at least, if one is called larger; ties make parts of rows."""
+
+
 def compared(of: Difference, push: str) -> tuple[str, str, str]:
     """Return how many more hits a list has than another, without a full stop; the interval; and what it shows.
 
@@ -87,12 +91,13 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
     many = count(abs(round(by, 6)))
+    is_equal = abs(by) < _EQUAL
     told = (
-        f"as many {hit}s as"
-        if many == "0"
+        f"{'' if many == '0' else 'about '}as many {hit}s as"
+        if is_equal
         else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
-    shows = "" if many == "0" else "This difference may be chance."
+    shows = "" if is_equal else "This difference may be chance."
     if low > 0.0 or high < 0.0:
         shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
     place, interval = there(of, push), _more(low, high)

@@ -149,7 +149,7 @@ def _other(name: str) -> str:
     if name == LINES:
         return "the linear model, which is simpler"
     if name.endswith(markup.ALONE):
-        return f"the column {shown(name.removesuffix(markup.ALONE), 40)} alone"
+        return f"{markup.called(name.removesuffix(markup.ALONE))} alone, which is simpler"
     return markup.called(name)
 
 

@@ -642,9 +642,7 @@ class _Learner:
                 parts.append(made)
         if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
             first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
-            self._note = (
-                f"two-digit years are read as {first} to {last}" if first < last else f"two-digit years are {first}"
-            )
+            self._note = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
         if not parts:
             raise LeaveOut("all values are equal")
         self._separates(x.auc(), [side.size for side in self._sides])

@@ -39,7 +39,7 @@ _NOTE = 300
 _TOLD = 8
 """Levels in a message, at most."""
 
-SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked"
+SEPARATES, ID, AS_ASKED = "almost separates the labels alone", "an id", "as asked"
 """The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
 
 AGREES = "agrees with the label in"
