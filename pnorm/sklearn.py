@@ -40,13 +40,13 @@ from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import tell, warn
 from pnorm._checks import Vector
+from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
-from pnorm._split import is_plain, plainly_positive, word
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._trace import NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train

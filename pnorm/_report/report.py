@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import Vector
+from pnorm._checks.labelled import one_label, positives, without_column
 from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._files import _file, _replace
@@ -27,7 +28,6 @@ from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._report.verdicts import hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
-from pnorm._split import one_label, positives, without_column
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.metrics import precision_at
