@@ -23,7 +23,7 @@ from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, Signs
+from pnorm.rankers import Rankers, Signs, WeakRankers
 from pnorm.rankers._coded import counted_of
 
 _POINTS = 25
@@ -124,7 +124,7 @@ class MinimizerPath:
 def minimize_path(
     pos: Rows,
     neg: Rows | None = None,
-    H: Any = None,
+    H: WeakRankers = None,
     p: float | Sequence[float] = 1.0,
     *,
     y: Labels | None = None,

@@ -1262,7 +1262,7 @@ def freund_bound(
     return Bound(total, total >= 1.0)
 
 
-def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
+def auc_bounds(n_rows: Numbers, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
     """Return two bounds on the AUC of linear functions of one column, the data of Figure 1.
 
     Parameters

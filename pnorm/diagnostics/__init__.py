@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,7 +38,7 @@ from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projec
 from pnorm.objectives._base import Scores as ScoresOfRows
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
-from pnorm.rankers import Rankers
+from pnorm.rankers import WeakRankers
 
 __all__ = [
     "Certificate",
@@ -321,7 +321,7 @@ class Convergence:
 def certificate(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     lam: ArrayLike,
     *,
@@ -499,7 +499,7 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 def separability(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None = None,
+    H: WeakRankers = None,
     *,
     signs: ArrayLike | None = None,
     pos_weight: ArrayLike | None = None,
@@ -580,7 +580,7 @@ def separability(
 def q_limit(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     *,
     pos_weight: ArrayLike | None = None,
@@ -671,7 +671,7 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 def q_prime(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     lam: ArrayLike,
     *,
     pos_weight: ArrayLike | None = None,
@@ -770,7 +770,7 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 def same_limit(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     lam1: Coefficients,
     lam2: Coefficients,
     *,
@@ -914,7 +914,7 @@ def _infimum(limit: Any) -> float:
 def report(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     lam: ArrayLike,
     *,

@@ -46,7 +46,7 @@ Intervals
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -55,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
-from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
+from pnorm._checks import DataFrame, Label, Labels, Numbers, Scores, Seed, Vector, Weights
 from pnorm._checks.labelled import sides_of_scores
 from pnorm.metrics._by_list import (
     MeanOverLists,
@@ -649,7 +649,7 @@ class Crossing(NamedTuple):
     """Positives down to the point."""
 
 
-def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
+def crossing(roc_a: Sequence[Numbers], roc_b: Sequence[Numbers]) -> Crossing | None:
     """Find the first point at which the ROC curve that starts higher falls below the other.
 
     Before this point, one list has at least as many positives among its first n rows as the other, for every n. Right
@@ -1573,7 +1573,7 @@ class Summary(dict[str, float]):
             rows.append((name, f"{float(value):{form}}", interval))
         return rows
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the measures as a pandas data frame.
 
         Returns
