@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
-from pnorm._checks import Array, Coefficients, GroupLabels, Rows, Scores, Vector
+from pnorm._checks import Array, Coefficients, GroupLabels, Label, Labels, Rows, Scores, Vector
+from pnorm._checks.labelled import sides_of_scores
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -211,7 +212,9 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(self, f_pos: Scores, f_neg: Scores) -> float:
+    def distance(
+        self, f_pos: Scores, f_neg: Scores | None = None, *, y: Labels | None = None, pos_label: Label | None = None
+    ) -> float:
         """Return the relative distance of the q' of given scores from the limit.
 
         The distance is::
@@ -224,7 +227,10 @@ class Limit:
         Parameters
         ----------
         f_pos, f_neg : array_like, shape (I,) and (K,)
-            Scores of the positives and of the negatives.
+            Scores of the positives and of the negatives. Or all scores alone, with `y`.
+        y, pos_label : optional
+            With labels, ``limit.distance(scores, y=y)``, the first argument holds all scores. The labels and the
+            positive label are as in `pnorm.train`.
 
         Returns
         -------
@@ -236,7 +242,7 @@ class Limit:
         Raises
         ------
         ValueError, TypeError
-            If a side is not a vector of finite numbers with one number per row.
+            If a side is not a vector of finite numbers with one number per row, or the labels do not fit the scores.
 
         See Also
         --------
@@ -256,6 +262,7 @@ class Limit:
         >>> float(f"{limit.distance(f_pos, f_neg):.1g}")
         1e-09
         """
+        f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
         f_pos = _checks.vector(f_pos, "f_pos", self.log_pos.size, "one score per positive")
         f_neg = _checks.vector(f_neg, "f_neg", self.log_neg.size, "one score per negative")
         if self.kind == "separable" or not math.isfinite(self.gap):
