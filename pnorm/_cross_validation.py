@@ -50,7 +50,7 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
-from pnorm.rankers._coded import counted_of
+from pnorm.rankers._coded import BothSides, counted_of
 from pnorm.rankers._from_table import told_once
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
@@ -447,7 +447,7 @@ Kind: TypeAlias = WeakRankers | Callable[[Any, Any], Rankers]
 
 
 def cross_validate(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
     H: Kind | Mapping[str, Kind] = None,
     p: float | Sequence[float] | None = None,

@@ -19,10 +19,11 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import WeakRankers
+from pnorm.rankers._coded import BothSides
 
 
 def minimize(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
     H: WeakRankers = None,
     p: float = 1.0,

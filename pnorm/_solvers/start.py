@@ -19,8 +19,11 @@ from pnorm.rankers import Rankers, Signs
 class Loaded(Protocol):
     """Weak rankers with their coefficients, such as a model that `pnorm.load` returns."""
 
-    H: Rankers
-    lam: Vector
+    @property
+    def H(self) -> Rankers: ...
+
+    @property
+    def lam(self) -> Vector: ...
 
 
 Start: TypeAlias = Trace | Loaded | Mapping[str, float] | ArrayLike
