@@ -82,9 +82,7 @@ for seed in range(6):
         lam, _ = pnorm.train(pos, neg, loss="logistic", price=price, t_max=150)
         for part, rows in zip(("training", "new"), halves, strict=True):
             f = pnorm.score(X[rows], None, lam)
-            heights[part, name].append(
-                pnorm.metrics.heights(f[nine[rows]], f[~nine[rows]])
-            )
+            heights[part, name].append(pnorm.metrics.heights(f, y=nine[rows]))
 
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), sharey=True)
 at = np.arange(1, 90)

@@ -127,7 +127,7 @@ figure.legend(
 learn = rng.random(n) < 2 / 3
 for p in (1, 4):
     f = score(learn, p)[~learn]
-    found = pnorm.metrics.recall_at(f[fraud[~learn]], f[~fraud[~learn]], 0.01)
+    found = pnorm.metrics.recall_at(f, y=fraud[~learn], k=0.01)
     print(f"p = {p}, random split: {found:.0%} of the frauds")
 for (name, p), rows in caught.items():
     print(f"p = {p}, {name}: precision at 100 a day {rows.sum() / 1000:.3f}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,19 @@ from scipy.special import stdtrit
 
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
-from pnorm._checks import CaseWeights, GroupLabels, Label, Labels, Numbers, Rows, Seed, Vector, Weights
+from pnorm._checks import (
+    CaseWeights,
+    DataFrame,
+    GroupLabels,
+    Label,
+    Labels,
+    Numbers,
+    PenaltyGrid,
+    Rows,
+    Seed,
+    Vector,
+    Weights,
+)
 from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
 from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
@@ -37,8 +49,8 @@ from pnorm.metrics._by_name import (
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import counted_of
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
+from pnorm.rankers._coded import BothSides, counted_of
 from pnorm.rankers._from_table import told_once
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
@@ -296,7 +308,7 @@ class CrossValidation:
             f"{kinds}{np.unique(self.p).size} p, {self.scores.shape[1]} folds>"
         )
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return all results as a data frame of pandas.
 
         Returns
@@ -430,10 +442,14 @@ def _nearly(mean: Any) -> Any:
     return mean - 1e-12 * np.abs(mean)
 
 
+Kind: TypeAlias = WeakRankers | Callable[[Any, Any], Rankers]
+"""Weak rankers, or a function of both sides that makes them."""
+
+
 def cross_validate(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
-    H: Any = None,
+    H: Kind | Mapping[str, Kind] = None,
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
@@ -441,11 +457,11 @@ def cross_validate(
     pos_label: Label | None = None,
     weight: Weights | None = None,
     group: GroupLabels | None = None,
-    l1: Any = 0.0,
-    l2: Any = None,
+    l1: PenaltyGrid = 0.0,
+    l2: PenaltyGrid | None = None,
     penalty: str = "coefficients",
     max_columns: int | None = None,
-    folds: Any = 5,
+    folds: int | Numbers | tuple[Numbers, Numbers] = 5,
     metric: str | Callable[..., float] = "partial_auc",
     second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,

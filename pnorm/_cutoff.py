@@ -16,8 +16,8 @@ from scipy.special import bdtr, bdtrc, betainc, betaincinv, ndtr
 from pnorm import _checks
 from pnorm._categories import warn
 from pnorm._checks import Label, Labels, Scores, Vector
+from pnorm._checks.labelled import sides_of_scores
 from pnorm._checks.text import shown
-from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._ranked_list import Estimate, warn_of_labels
 from pnorm.metrics._shares import high as _high
 from pnorm.metrics._shares import low as _low
@@ -344,7 +344,7 @@ def cutoff(
     >>> round(pnorm.cutoff(scores, y=y, precision=0.8).score, 5)
     1.45574
     """
-    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
+    f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
     if y is None:
         warn_of_labels(f_pos=pos, f_neg=neg)

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Coefficients, Model, Rows, Vector
 from pnorm._checks.text import shown
 from pnorm._score import probability, score
 from pnorm._trace import Intercept
 from pnorm._version import version
-from pnorm.rankers import Rankers, callables, columns, from_dict
+from pnorm.rankers import Rankers, WeakRankers, callables, columns, from_dict
 
 if TYPE_CHECKING:  # what few models need
     from pnorm._cutoff import Cutoff
@@ -126,7 +126,7 @@ class ScoringFunction:
             return self.intercept
         return _checks.intercept(self.intercept)
 
-    def score(self, X: Any, n_threads: int | None = None) -> Vector:
+    def score(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
 
         Parameters
@@ -148,7 +148,7 @@ class ScoringFunction:
         """
         return score(X, self.H, self.lam, n_threads=n_threads)
 
-    def probability(self, X: Any, n_threads: int | None = None) -> Vector:
+    def probability(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Estimate the probability that rows are positive, as `pnorm.probability` does.
 
         Parameters
@@ -172,7 +172,7 @@ class ScoringFunction:
             raise ValueError("the model was saved without p, which probabilities need; save it with p and intercept")
         return probability(X, self.H, self.lam, self.p, self.intercept, n_threads=n_threads)
 
-    def predict(self, X: Any, n_threads: int | None = None) -> NDArray[np.bool_]:
+    def predict(self, X: Rows, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Return which rows to take, by the cut-off that was saved with the model.
 
         Parameters
@@ -225,8 +225,8 @@ class ScoringFunction:
 
 def save(
     path: _Path,
-    lam: Any,
-    H: Any = None,
+    lam: Coefficients | Model,
+    H: WeakRankers = None,
     p: float | None = None,
     metadata: dict[str, Any] | None = None,
     *,
@@ -305,7 +305,7 @@ def save(
         if extra:
             brings = "an estimator" if is_estimator else "a ScoringFunction"
             raise ValueError(f"{brings} brings its own {extra[0]}; leave {extra[0]} out")
-        model = lam
+        model: Any = lam
         if is_estimator:
             lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
             intercept = None if model._offset is None else -model._offset

@@ -12,18 +12,20 @@ from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build, rankers_of
-from pnorm._solvers.start import start_of
+from pnorm._solvers.start import Start, start_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import WeakRankers
+from pnorm.rankers._coded import BothSides
 
 
 def minimize(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
-    H: Any = None,
+    H: WeakRankers = None,
     p: float = 1.0,
     *,
     y: Labels | None = None,
@@ -48,7 +50,7 @@ def minimize(
     pos_grade: Grades | None = None,
     neg_grade: Grades | None = None,
     group_weight: str = "pairs",
-    init: Any = None,
+    init: Start | None = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
     progress: bool = False,

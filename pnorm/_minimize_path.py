@@ -23,8 +23,8 @@ from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, Signs
-from pnorm.rankers._coded import counted_of
+from pnorm.rankers import Rankers, Signs, WeakRankers
+from pnorm.rankers._coded import BothSides, counted_of
 
 _POINTS = 25
 _DECADES = 6
@@ -122,9 +122,9 @@ class MinimizerPath:
 
 
 def minimize_path(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
-    H: Any = None,
+    H: WeakRankers = None,
     p: float | Sequence[float] = 1.0,
     *,
     y: Labels | None = None,

@@ -16,13 +16,11 @@ from pnorm._threads import SERIAL, Pool
 from pnorm._trace import SeparationWarning
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
-def score(
-    X: Rows, H: Rankers | Sequence[Callable[..., Any]] | None, lam: ArrayLike, *, n_threads: int | None = None
-) -> Vector:
+def score(X: Rows, H: WeakRankers, lam: ArrayLike, *, n_threads: int | None = None) -> Vector:
     """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
@@ -144,7 +142,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
 
 def probability(
     X: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     lam: ArrayLike,
     p: float,
     intercept: float | None,

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Label, Labels, Rows, numeral
-from pnorm._checks.text import first
-
-_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
-_NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
-"""Labels that are positive or negative without further information."""
+from pnorm._checks import Label, Labels, Rows
+from pnorm._checks.labelled import aligned, count_rows, one_label, positives, rows_of, without_column
 
 
 def split(
@@ -96,145 +90,11 @@ def split(
     names = [f"argument {k} after y" for k in range(1, len(more) + 1)]
     for name, values in zip(names, more, strict=True):
         if values is not None:
-            if _rows(values, name) != size:
-                raise ValueError(f"{name} must hold one value per row, {size}; got {_rows(values, name)}")
+            if rows_of(values, name) != size:
+                raise ValueError(f"{name} must hold one value per row, {size}; got {rows_of(values, name)}")
             aligned(X, values, name)
     sides = np.flatnonzero(keep), np.flatnonzero(~keep)
     pairs = [
         tuple(None if values is None else _checks.rows(values, places) for places in sides) for values in (X, *more)
     ]
     return tuple(pairs) if more else pairs[0]
-
-
-def one_label(positive: Any, pos_label: Any) -> Any:
-    """Return the positive label, which has two names."""
-    if positive is not None and pos_label is not None:
-        raise ValueError("positive and pos_label are both given, and are two names of one argument; leave positive out")
-    return positive if pos_label is None else pos_label
-
-
-def positives(X: Any, y: Any, size: int, positive: Any = None, name: str = "y") -> NDArray[np.bool_]:
-    """Return which of so many rows are positive by their labels."""
-    codes, known = _checks.labels(y, name, size)
-    aligned(X, y, name)
-    return np.isin(codes, _positives(known, positive, name))
-
-
-def refuse_without_labels(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that go with labels, where there are none."""
-    for name, value in given.items():
-        if value is not None:
-            instead = "" if name == "pos_label" else f", or use pos_{name} and neg_{name}"
-            raise ValueError(f"{name} needs labels: pass the label of every row as y{instead}")
-
-
-def refuse_of_sides(given: Mapping[str, Any], of_rows: Collection[str]) -> None:
-    """Refuse arguments for one side, where all rows have labels; `of_rows` are those for all rows."""
-    for name, value in given.items():
-        if value is not None:
-            what = name.partition("_")[2]
-            instead = f"pass {what}, one value for each row" if what in of_rows else "pass pos and neg without y"
-            raise ValueError(f"{name} is for rows of two sides, and y is given; {instead}")
-
-
-def count_rows(X: Any) -> int:
-    """Return the number of rows of X, in any form; refuse what is no rows."""
-    return _columns(X) if _checks.is_columns(X) else _rows(X, "X")
-
-
-def _rows(X: Any, name: str) -> int:
-    if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
-        raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
-    size = _checks.n_rows(X, name)
-    if not (_checks.is_sparse(X) or hasattr(X, "__getitem__") or hasattr(X, "__array__")):
-        raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
-    if _checks.is_sparse(X):
-        _checks.sparse(X, name)
-    return size
-
-
-def _columns(X: Any) -> int:
-    """Return the number of rows of a dictionary of columns."""
-    sizes = {name: _rows(column, f"X[{_checks.shown(name)}]") for name, column in X.items()}
-    size = _checks.n_rows(X, "X")
-    for name, of_column in sizes.items():
-        if of_column != size:
-            raise ValueError(
-                f"X[{_checks.shown(name)}] has {of_column} values and {_checks.shown(next(iter(sizes)))} has {size}; "
-                "every column needs one value for each row"
-            )
-    return size
-
-
-def without_column(X: Any, name: str, role: str = "y") -> tuple[Any, Any]:
-    """Return a table without one of its columns, and that column, which is the argument `role`."""
-    records = _checks.from_records(X, "X")
-    names = tuple(records) if _checks.is_columns(records) else _checks.column_names(X) or ()
-    if name not in names:
-        have = f"X has the columns {first(names, 8)}" if names else "X has no column names"
-        what = "label" if role == "y" else "value"
-        raise ValueError(
-            f"{role} is {_checks.shown(name)}, which is not a column of X; {have}. Or pass {role} as a vector, one "
-            f"{what} for each row"
-        )
-    if _checks.is_columns(X):
-        return {key: column for key, column in X.items() if key != name}, X[name]
-    if _checks.is_columns(records):
-        return [{key: value for key, value in row.items() if key != name} for row in X], records[name]
-    if hasattr(X, "iloc"):
-        return X.drop(columns=name), X[name]
-    if hasattr(X, "column_names"):  # pyarrow
-        return X.drop_columns([name]), X[name]
-    return X.drop(name), X[name]
-
-
-def aligned(X: Any, values: Any, name: str) -> None:
-    """Refuse a pandas object whose index differs from that of another, as rows are matched by position."""
-    if hasattr(X, "iloc") and hasattr(values, "iloc") and not X.index.equals(values.index):
-        raise ValueError(
-            f"{name} has another index than X, and rows go together by position: bring it into the order of X with "
-            ".loc[X.index], or drop both with .reset_index(drop=True)"
-        )
-
-
-def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
-    """Return the labels that are positive."""
-    few = first(known, 8, _checks.shown)
-    if len(known) == 1:
-        raise ValueError(f"all rows of {name} have the label {few}; both kinds of rows are needed")
-    if positive is None:
-        plain = plainly_positive(known)
-        if not plain:
-            raise ValueError(f"say which label of {name} is positive with pos_label=...; the labels are {few}")
-        return [k for k, label in enumerate(known) if label in plain]
-    try:
-        return [known.index(positive)]
-    except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
-        raise ValueError(f"no row of {name} has the label {_checks.shown(positive)}; the labels are {few}") from None
-
-
-def plainly_positive(labels: Collection[Any]) -> set[Any]:
-    """Return the labels that are positive by their own words, if all others are their opposite; else none."""
-    words = [word(label) for label in labels]
-    plain = set(words)
-    if len(plain) != 2 or set(map(is_plain, plain)) != {True, False}:
-        return set()
-    return {label for label, text in zip(labels, words, strict=True) if is_plain(text)}
-
-
-def is_plain(text: str) -> bool | None:
-    """Return whether a word, as `word` writes it, is positive by itself, or negative; None if it is neither."""
-    return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
-
-
-def word(label: Any) -> str:
-    """Return one form for all spellings of a label: lower case, and 1 for 1.0 or +1, where doubles are exact."""
-    try:
-        text = str(label)
-    except ValueError:  # Python writes no number of thousands of digits
-        return ""
-    try:
-        value = numeral(text)
-    except ValueError:
-        return text.lower()
-    return f"{value:.17g}" if abs(value) < 2**53 else text.lower()

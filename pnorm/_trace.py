@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import DataFrame, Vector
 from pnorm._checks.text import counted, install
 from pnorm._core._threads import as_raised
 
@@ -426,7 +426,7 @@ class Trace:
             raise ValueError(f"s is {s:g}, so large that a coefficient overflows; pass a smaller one")
         return far
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the rounds as a data frame of pandas.
 
         Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -13,19 +13,20 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.given import given
 from pnorm._solvers.problem import build, rankers_of
-from pnorm._solvers.start import start_of
+from pnorm._solvers.start import Start, start_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers
+from pnorm.rankers import WeakRankers
+from pnorm.rankers._coded import BothSides
 
 
 def train(
-    pos: Rows,
+    pos: Rows | BothSides,
     neg: Rows | None = None,
-    H: Rankers | Sequence[Callable[..., Any]] | None = None,
+    H: WeakRankers = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
@@ -46,7 +47,7 @@ def train(
     neg_grade: ArrayLike | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     signs: ArrayLike | None = None,
-    init: Any = None,
+    init: Start | None = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
     progress: bool = False,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Covering, Label, Labels, Numbers, Rows, Scores, Vector
-from pnorm.metrics._labelled import two_sides
+from pnorm._checks.labelled import sides_of_scores
 from pnorm.objectives._growth import bounded, largest_difference, largest_step, theorem
 from pnorm.objectives._pair_loss import PairLoss
 
@@ -461,7 +461,7 @@ def margin_curve(
     >>> bounds.margin_curve([3.0, 2.0, 0.5, 1.0, 0.0], p=2, thetas=[0.25, 1.5], y=[1, 1, 1, 0, 0]).error.round(3)
     array([0.236, 0.527])
     """
-    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
+    f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
     f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     if thetas is None:
         raise TypeError("thetas is missing; pass one or more margins above 0, in units of the scores")
@@ -857,7 +857,7 @@ def rank_matrix(
     array([[1. , 1. ],
            [0.5, 1. ]])
     """
-    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
+    f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     return np.asarray((pos[:, None] > neg) + 0.5 * (pos[:, None] == neg))
 
@@ -1262,7 +1262,7 @@ def freund_bound(
     return Bound(total, total >= 1.0)
 
 
-def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
+def auc_bounds(n_rows: Numbers, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
     """Return two bounds on the AUC of linear functions of one column, the data of Figure 1.
 
     Parameters

@@ -26,7 +26,7 @@ from pnorm.objectives._base import Scores
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 
 __all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]
 
@@ -166,7 +166,7 @@ def early_stopping(
     metric: str | Callable[..., float] = "partial_auc",
     patience: int = 10,
     *,
-    H: Any = None,
+    H: WeakRankers = None,
     maximize: bool | None = None,
     min_delta: float = 0.0,
     push: Literal["top", "bottom"] = "top",

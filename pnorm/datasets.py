@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._checks import FilePath, Seed
 from pnorm._checks.text import install
 
 __all__ = [
@@ -147,7 +148,7 @@ _KINDS = {
 _WRONG = 0.2
 
 
-def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> Dataset:
+def insurance_claims(n: int = 20_000, seed: Seed = 0, *, staged: float = 0.1) -> Dataset:
     """Return simulated insurance claims: which of them can be paid without review?
 
     No real claim is among the rows; each row is an independent draw from the process below. A claim that is in order
@@ -450,7 +451,7 @@ class GradedLists(NamedTuple):
         return f"<{n} rows of {lists} lists in {d} columns, grades {self.y.min():g} to {self.y.max():g}>"
 
 
-def read_svmlight(files: Any) -> Any:
+def read_svmlight(files: FilePath | Sequence[FilePath]) -> Any:
     r"""Read rows, grades and queries from svmlight files, the format of the public learning-to-rank data sets.
 
     A line is ``grade qid:query column:value column:value ... # comment``; columns that are left out are zero. The

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._checks import Grades, GroupLabels, Rows, Scores, Seed, Vector
+from pnorm._checks import Discount, Gain, Grades, GroupLabels, Rows, Scores, Seed, Vector
 from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, Recorder, attach_trace, progress_range
@@ -247,8 +247,8 @@ def ndcg_loss(
     y: Grades,
     k: int | None = None,
     *,
-    gain: Any = "linear",
-    discount: Any = "log2",
+    gain: Gain = "linear",
+    discount: Discount = "log2",
     group: GroupLabels | None = None,
 ) -> float:
     """Return 1 - `ndcg` with ``empty=1``: the loss of a list without any gain is 0.
@@ -277,8 +277,8 @@ def ndcg_hinge(
     y: Grades,
     k: int | None = None,
     *,
-    gain: Any = "linear",
-    discount: Any = "log2",
+    gain: Gain = "linear",
+    discount: Discount = "log2",
     group: GroupLabels | None = None,
 ) -> tuple[float, Vector]:
     """Return a convex upper bound of `ndcg_loss`, and a subgradient.
@@ -399,8 +399,8 @@ def train(
     epochs: int | None = None,
     average: bool = True,
     k: int | None = None,
-    gain: Any = "linear",
-    discount: Any = "log2",
+    gain: Gain = "linear",
+    discount: Discount = "log2",
     seed: Seed = 0,
     callback: Callable[[Epochs], bool | None] | None = None,
     progress: bool = False,

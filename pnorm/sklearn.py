@@ -39,14 +39,14 @@ from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import tell, warn
-from pnorm._checks import Vector
+from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
+from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
-from pnorm._split import is_plain, plainly_positive, word
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._trace import NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
@@ -522,7 +522,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Training ------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, pos_label: Any = None) -> PNormPush:
+    def fit(
+        self,
+        X: Rows | Lazy,
+        y: Labels | Lazy,
+        sample_weight: Weights | Lazy | None = None,
+        groups: GroupLabels | Lazy | None = None,
+        pos_label: Label | None = None,
+    ) -> PNormPush:
         """Train on rows and labels.
 
         Parameters
@@ -942,7 +949,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # What it has learned -------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Rows | Lazy) -> Any:
         """Score rows; the row with the largest score is the first of the list.
 
         Parameters
@@ -973,7 +980,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._score(self._read(X, reset=False)) - self.threshold_
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Rows | Lazy) -> Any:
         """Estimate the probabilities of the classes, as `pnorm.probability` does.
 
         Parameters
@@ -1033,7 +1040,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             SeparationWarning,
         )
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows | Lazy) -> Any:
         """Predict the classes, by `threshold_`, or by the cut-off `cutoff_`.
 
         Parameters
@@ -1071,7 +1078,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         return _labels_of(f, self.classes_, self.threshold_, self.cutoff_)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Rows | Lazy, y: Labels, sample_weight: Weights | None = None) -> float:
         """Return the accuracy of `predict`, as all classifiers of scikit-learn do.
 
         It does not measure the ranking. For the top of the list, pass ``scoring=positives_at_top_scorer``, or a
@@ -1111,8 +1118,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def choose_cutoff(
         self,
-        X: Any,
-        y: Any,
+        X: Rows,
+        y: Labels,
         *,
         precision: float | None = None,
         budget: float | None = None,
@@ -1231,7 +1238,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Reasons -------------------------------------------------------------------------------------------
 
-    def explain(self, X: Any, reference: Any = None) -> Explanation:
+    def explain(self, X: Rows, reference: Rows | None = None) -> Explanation:
         """Compute the contribution of each column to the scores of rows, as `pnorm.explain` does.
 
         Parameters
@@ -1268,7 +1275,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tell(seen)
         return beside_means(rows, self.rankers_, parts, self._means.get("reasons"))
 
-    def shapes(self, X: Any = None) -> Shapes:
+    def shapes(self, X: Rows | None = None) -> Shapes:
         """Return the contribution of each column to a score as a function of its value, as `pnorm.shapes` does.
 
         Parameters
@@ -1289,7 +1296,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
 
-    def report_html(self, path: Any, X: Any, y: Any, *, training: Any = None, **more: Any) -> None:
+    def report_html(
+        self, path: FilePath, X: Rows, y: Labels, *, training: tuple[Rows, Labels] | None = None, **more: Any
+    ) -> None:
         """Write a report of the ranked list of held-out rows, as `pnorm.report_html` does.
 
         Parameters
@@ -1543,7 +1552,7 @@ def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
     return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed(estimator, rows.X)
 
 
-def leaves(trees: Any, X: Any) -> Rankers:
+def leaves(trees: Any, X: Rows) -> Rankers:
     """Make one indicator per leaf of every tree: h(x) = 1 if x falls into the leaf, else 0.
 
     Parameters

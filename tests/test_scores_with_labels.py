@@ -106,6 +106,14 @@ def test_intervals_are_those_of_two_sides(name):
     assert_same(EVERY[name](F, y=Y, **how), EVERY[name](*SIDES, **how))
 
 
+def test_the_distance_from_the_limit():
+    X = rng.normal(size=(80, 2))
+    limit = pnorm.diagnostics.q_limit(X[GOOD], X[~GOOD], None, 2)
+    assert_same(limit.distance(F, y=Y), limit.distance(*SIDES))
+    with pytest.raises(TypeError, match="f_neg is missing"):
+        limit.distance(F)
+
+
 def test_a_difference_of_two_vectors_of_scores():
     other = np.round(F + rng.normal(size=80), 1)
     expected = metrics.difference(metrics.auc, SIDES, (other[GOOD], other[~GOOD]), n_resamples=50)

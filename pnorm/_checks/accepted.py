@@ -5,8 +5,9 @@ Each name is defined here once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,13 @@ class Lazy(Protocol):
     """A Dask array, data frame or series."""
 
     def compute(self) -> Any: ...
+
+
+class Model(Protocol):
+    """A `pnorm.ScoringFunction`, or a fitted `pnorm.sklearn.PNormPush`."""
+
+    @property
+    def score(self) -> Any: ...
 
 
 Scores: TypeAlias = ArrayLike
@@ -65,3 +73,24 @@ Seed: TypeAlias = int | np.integer[Any] | np.random.Generator
 
 Covering: TypeAlias = float | Callable[[float], float]
 """The logarithm of a covering number, or a function from the radius to it."""
+
+FilePath: TypeAlias = str | os.PathLike[str]
+"""The path of a file or folder: a string or a `pathlib.Path`."""
+
+Grid: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
+"""A number, several, or a function of p that returns them."""
+
+PenaltyGrid: TypeAlias = Grid | Mapping[str, Grid]
+"""One penalty, several, or a function of p that returns them; or a mapping from kinds of weak rankers to these."""
+
+Kinds: TypeAlias = Mapping[Any, str | Sequence[Hashable]]
+"""From columns, by name or number, to what they become."""
+
+Monotone: TypeAlias = Mapping[Any, int]
+"""From columns, by name or number, to 1 or -1."""
+
+Gain: TypeAlias = Literal["linear", "exponential"] | Callable[[Any], ArrayLike]
+"""The gain of a grade: a name, or a function of an array of grades."""
+
+Discount: TypeAlias = Literal["log2"] | Callable[[Any], ArrayLike] | ArrayLike
+"""The factors of ranks 1, 2, ...: a name, a function of an array of ranks, or an array."""

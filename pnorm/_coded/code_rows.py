@@ -5,23 +5,23 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, placed, tell
-from pnorm._checks import GroupLabels, Label, Seed, Weights
+from pnorm._checks import FilePath, GroupLabels, Label, Labels, Seed, Weights
 from pnorm._coded.columns import Asked, Labelled
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
 from pnorm._tables.batches import ROWS, batches_of
 from pnorm._tables.source import TableError, with_numbers
 from pnorm._threads import Pool
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
 from pnorm.rankers._summaries import TableSummary
 
@@ -137,14 +137,14 @@ def _groups_held(
 
 def code_rows(
     source: Any,
-    label: Any,
-    H: Any = "table",
+    label: Labels,
+    H: Literal["table"] | WeakRankers = "table",
     *,
     pos_label: Label | None = None,
     weight: Weights | None = None,
     group: GroupLabels | None = None,
-    ignore: Any = (),
-    folder: Any = None,
+    ignore: str | Sequence[str] = (),
+    folder: FilePath | None = None,
     n_threads: int | None = None,
     **of_table: Any,
 ) -> CodedRows:

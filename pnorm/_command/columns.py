@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command import options
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._split import is_plain, plainly_positive, word
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"

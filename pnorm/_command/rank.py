@@ -20,6 +20,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, Unread, placed, tell
 from pnorm._checks import Vector
+from pnorm._checks.labelled import word
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
 from pnorm._command import fingerprint, opening, printing, scores_file
@@ -34,7 +35,6 @@ from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import doubts, few_rows, hidden_probabilities
 from pnorm._score import scores_and_levels, sigmoid
-from pnorm._split import word
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from pnorm import _checks
-from pnorm._checks import Coefficients, Vector, Weights, sheet
+from pnorm._checks import Coefficients, DataFrame, Vector, Weights, sheet
 from pnorm._checks.text import first, shown
 from pnorm._reasons.profile import (
     LEVELS,
@@ -34,7 +34,7 @@ from pnorm._reasons.profile import (
     value_named,
 )
 from pnorm._reasons.shapes import values_text
-from pnorm.rankers import as_rankers
+from pnorm.rankers import WeakRankers, as_rankers
 
 SOME, MUCH = 0.1, 0.25
 """The customary marks of the population stability index."""
@@ -198,7 +198,7 @@ class Drift:
             news[2 * _TOLD :] = [(f"{len(rest)} more such findings", any(grave for _, grave in rest))]
         return news
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the columns as a data frame of pandas.
 
         Returns
@@ -388,9 +388,9 @@ def _news(column: ColumnDrift, n: int) -> list[tuple[str, bool]]:
 
 
 def drift(
-    old: Any,
-    new: Any,
-    H: Any,
+    old: Profile | Mapping[str, Any] | _checks.Rows,
+    new: _checks.Rows,
+    H: WeakRankers,
     lam: Coefficients,
     *,
     old_weight: Weights | None = None,

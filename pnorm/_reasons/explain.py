@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, UnknownLevelWarning, tell
-from pnorm._checks import DATE, DURATION, NUMBER, TIME, Coefficients, Rows, Vector, Weights, sheet
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, Coefficients, DataFrame, Rows, Vector, Weights, sheet
 from pnorm._checks.text import shown
 from pnorm._reasons.shapes import Leaf, leaves, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 
 _ROWS, _COLUMNS = 10, 6
 """Size of the table that is printed."""
@@ -132,7 +132,7 @@ class Explanation:
         found = self._reasons(np.arange(len(self.scores)), _checks.count(n, "n", 1))
         return ["; ".join(of_row) for of_row in found]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the contributions as a data frame of pandas.
 
         Returns
@@ -248,10 +248,10 @@ class Explanation:
 
 def explain(
     X: Rows,
-    H: Any,
+    H: WeakRankers,
     lam: Coefficients,
     *,
-    reference: Any = None,
+    reference: Rows | None = None,
     weight: Weights | None = None,
     n_threads: int | None = None,
 ) -> Explanation:

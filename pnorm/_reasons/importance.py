@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import tell
-from pnorm._checks import Coefficients, Rows, Vector, Weights, sheet
+from pnorm._checks import Coefficients, DataFrame, Rows, Vector, Weights, sheet
 from pnorm._reasons.explain import parts_of
 from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
-from pnorm.rankers import as_rankers
+from pnorm.rankers import WeakRankers, as_rankers
 
 _ROWS = 30
 """Columns that are printed."""
@@ -59,7 +59,7 @@ class Importance:
     without: Vector
     losses: Vector
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the table as a data frame of pandas.
 
         Returns
@@ -99,9 +99,9 @@ class Importance:
 def importance(
     pos: Rows,
     neg: Rows,
-    H: Any,
+    H: WeakRankers,
     lam: Coefficients,
-    metric: Any = "partial_auc",
+    metric: str | Callable[..., float] = "partial_auc",
     *,
     pos_weight: Weights | None = None,
     neg_weight: Weights | None = None,

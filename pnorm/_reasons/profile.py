@@ -17,7 +17,7 @@ from pnorm._checks import Coefficients, Vector, Weights, sheet
 from pnorm._checks.text import shown
 from pnorm._reasons.explain import each_part, is_function, readable
 from pnorm._reasons.shapes import Shape, shapes_of
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._readings import RARE, is_missing
 from pnorm.rankers._table import OfLevels
 
@@ -210,7 +210,7 @@ def _column_of(of: _checks.Fields) -> ColumnProfile:
 
 
 def profile(
-    X: Any, H: Any, lam: Coefficients, *, weight: Weights | None = None, n_threads: int | None = None
+    X: _checks.Rows, H: WeakRankers, lam: Coefficients, *, weight: Weights | None = None, n_threads: int | None = None
 ) -> Profile:
     """Compute the profile of rows for a scoring function, to compare later rows with it.
 

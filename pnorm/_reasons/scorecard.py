@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector, sheet
+from pnorm._checks import BOOLEAN, DURATION, NUMBER, Coefficients, DataFrame, Model, Rows, Vector, sheet
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import NO_VALUE, numeral
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import Rankers, _Callables, _Categories, _forms, _Thresholds, as_rankers, from_dict
+from pnorm.rankers import Rankers, WeakRankers, _Callables, _Categories, _forms, _Thresholds, as_rankers, from_dict
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import TRUTHS
 from pnorm.rankers._readings import CATEGORY, DAY, HOUR, LEVELS_OF, RARE
@@ -290,7 +290,7 @@ class Scorecard:
     _scored: tuple[Rankers, Vector]
     """The weak rankers and coefficients that were rounded."""
 
-    def score(self, X: Any) -> Points:
+    def score(self, X: Rows) -> Points:
         """Return the points of rows.
 
         Parameters
@@ -315,7 +315,7 @@ class Scorecard:
         """
         return np.rint(self.offset + score(X, self.H, self.lam)).astype(np.int64)
 
-    def compare(self, pos: Any, neg: Any, p: float = 1.0) -> Rounding:
+    def compare(self, pos: Rows, neg: Rows, p: float = 1.0) -> Rounding:
         """Return the cost of the rounding on some rows.
 
         Parameters
@@ -362,7 +362,7 @@ class Scorecard:
         """
         return [row for column in self.columns for row in column.rows()]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the table as a data frame of pandas.
 
         Returns
@@ -571,13 +571,13 @@ class Scorecard:
 
 
 def scorecard(
-    H: Any,
-    lam: Any = None,
+    H: WeakRankers | Model,
+    lam: Coefficients | None = None,
     *,
     points: int = 100,
-    pos: Any = None,
-    neg: Any = None,
-    X: Any = None,
+    pos: Rows | None = None,
+    neg: Rows | None = None,
+    X: Rows | None = None,
     p: float | None = None,
 ) -> Scorecard:
     r"""Round a scoring function to whole points per column.
@@ -687,7 +687,7 @@ def scorecard(
     columns = tuple(map(_points_of, counted(told, tables) if tables else told))
     bound += 1e-12 * (1.0 + bound)  # its own rounding
     card = Scorecard(columns, scale, bound, None, *_as_rankers(rounded, rankers), (rankers, lam))
-    return card if pos is None else replace(card, rounding=card.compare(pos, neg, p))
+    return card if pos is None or neg is None else replace(card, rounding=card.compare(pos, neg, p))
 
 
 def _model(H: Any, lam: Any, p: float | None) -> tuple[Any, Any, float]:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Coefficients, Rows, Vector, Weights, sheet
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Coefficients, DataFrame, Rows, Vector, Weights, sheet
 from pnorm._checks.text import first
-from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
+from pnorm.rankers import Rankers, WeakRankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import Form
 from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missing
@@ -295,7 +295,7 @@ class Shapes(Sequence[Shape]):
                 return shape
         raise KeyError(f"no column {index!r:.60} has a shape; there are {first([s.name for s in self.columns], 8)}")
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return all pieces as a data frame of pandas.
 
         Returns
@@ -362,7 +362,7 @@ def values_text(
     return f"> {write(low)}" if math.isinf(high) else f"> {write(low)} and <= {write(high)}"
 
 
-def shapes(lam: Coefficients, H: Any, X: Rows | None = None, *, weight: Weights | None = None) -> Shapes:
+def shapes(lam: Coefficients, H: WeakRankers, X: Rows | None = None, *, weight: Weights | None = None) -> Shapes:
     r"""Compute the part of each column in the score, as a function of its value.
 
     The score is a sum over columns::

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning
-from pnorm._checks import Vector
+from pnorm._checks import Coefficients, FilePath, Label, Labels, Rows, Scores, Seed, Vector
+from pnorm._checks.labelled import one_label, positives, without_column
 from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._files import _file, _replace
@@ -27,11 +28,10 @@ from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._report.verdicts import hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
-from pnorm._split import one_label, positives, without_column
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.metrics import precision_at
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._table import Table
 
 _REASONS = 3
@@ -64,19 +64,19 @@ class Beside(NamedTuple):
 
 
 def report_html(
-    path: Any,
-    X: Any,
-    y: Any,
-    H: Any,
-    lam: Any,
+    path: FilePath,
+    X: Rows,
+    y: Labels,
+    H: WeakRankers,
+    lam: Coefficients,
     *,
     p: float | None = None,
     intercept: float | None = None,
-    positive: Any = None,
-    pos_label: Any = None,
-    ids: Any = None,
-    training: Any = None,
-    others: Mapping[str, Any] | None = None,
+    positive: Label | None = None,
+    pos_label: Label | None = None,
+    ids: Sequence[Hashable] | NDArray[Any] | None = None,
+    training: tuple[Rows, Labels] | Beside | None = None,
+    others: Mapping[str, Scores] | None = None,
     cross_validation: CrossValidation | None = None,
     trace: Trace | None = None,
     cutoff: Cutoff | None = None,
@@ -89,9 +89,9 @@ def report_html(
     label: str | None = None,
     held_out: bool = True,
     notes: Sequence[str] = (),
-    reproduce: Any = None,
+    reproduce: str | Mapping[str, str] | None = None,
     n_rows: int = 20,
-    seed: Any = 0,
+    seed: Seed = 0,
     n_threads: int | None = None,
 ) -> None:
     r"""Write an HTML report on a ranked list, for readers who decide whether to use the list.
@@ -246,7 +246,7 @@ def report_html(
         seed=seed,
     )
     which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
-    means = _means(*among, rankers, lam, push, n_threads) if beside.means is None else beside.means
+    means = _means(among[0], among[1], rankers, lam, push, n_threads) if beside.means is None else beside.means
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
     is_test = _checks.flag(held_out, "held_out")
     listed = None if is_test and hidden_probabilities(judged) else chances

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._split import aligned, count_rows, positives, refuse_of_sides, refuse_without_labels, without_column
+from pnorm._checks.labelled import (
+    aligned,
+    count_rows,
+    positives,
+    refuse_of_sides,
+    refuse_without_labels,
+    without_column,
+)
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import BothSides, is_read, sides_of
 

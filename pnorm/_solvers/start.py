@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._trace import Trace
 from pnorm.rankers import Rankers, Signs
+
+
+class Loaded(Protocol):
+    """Weak rankers with their coefficients, such as a model that `pnorm.load` returns."""
+
+    @property
+    def H(self) -> Rankers: ...
+
+    @property
+    def lam(self) -> Vector: ...
+
+
+Start: TypeAlias = Trace | Loaded | Mapping[str, float] | ArrayLike
+"""Coefficients to start from: those of a trace or a model, or by the names of weak rankers, or an array."""
 
 
 def start_of(init: Any, rankers: Rankers, signs: Signs | None = None) -> Vector:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector, reads_as_missing
+from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import first, shown
-from pnorm._split import is_plain, plainly_positive, word
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import TableError
 

@@ -7,7 +7,7 @@ import numbers
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import dask
 import numpy as np
@@ -38,7 +38,7 @@ from pnorm.dask._coding import (
 from pnorm.dask._partitions import declared, matched, sample_of, whole
 from pnorm.objectives._base import Make, Objective
 from pnorm.objectives._losses import work
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._base import Index
 
 Pair = tuple[Any, Any]
@@ -130,15 +130,15 @@ class CodedRows:
 
 def code_rows(
     pos: DaskRows,
-    label: Any = None,
-    H: Any = "table",
+    label: DaskRows | None = None,
+    H: Literal["table"] | WeakRankers = "table",
     *,
     neg: DaskRows | None = None,
     pos_label: Label | None = None,
     weight: DaskRows | None = None,
     group: DaskRows | None = None,
-    fold: Any = None,
-    ignore: Any = (),
+    fold: DaskRows | None = None,
+    ignore: str | Sequence[str] = (),
     pos_weight: DaskRows | None = None,
     neg_weight: DaskRows | None = None,
     pos_group: DaskRows | None = None,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import CaseWeights, DaskRows, Label, Seed
+from pnorm._checks import CaseWeights, DaskRows, Label, PenaltyGrid, Seed
 from pnorm._cross_validation import (
     POWERS,
     CrossValidation,
@@ -30,28 +30,29 @@ from pnorm.dask._folds import Deal, HeldParts, Numbers, dealt, given, without
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import WeakRankers
 
 _FOLDS, _JUDGED = 5, 40
 """Folds, and judgements of a run of rounds, where nothing is said."""
 
 
 def cross_validate(
-    pos: DaskRows,
+    pos: DaskRows | CodedRows,
     neg: DaskRows | None = None,
-    H: Any = None,
+    H: Literal["table"] | WeakRankers = None,
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
     y: DaskRows | None = None,
-    label: Any = None,
+    label: DaskRows | None = None,
     pos_label: Label | None = None,
     weight: DaskRows | None = None,
     group: DaskRows | None = None,
-    l1: Any = 0.0,
-    l2: Any = None,
+    l1: PenaltyGrid = 0.0,
+    l2: PenaltyGrid | None = None,
     penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
-    folds: Any = None,
+    folds: int | str | tuple[_checks.Numbers, _checks.Numbers] | None = None,
     metric: str | Callable[..., float] = "partial_auc",
     second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,
@@ -66,7 +67,7 @@ def cross_validate(
     pos_group: DaskRows | None = None,
     neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
-    signs: Any = None,
+    signs: _checks.Numbers | None = None,
     tol: float | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> CrossValidation:

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import DaskRows, Label, Numbers, Vector
 from pnorm._solvers.few_columns import few_of
 from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.start import start_of
+from pnorm._solvers.start import Start, start_of
 from pnorm._trace import Trace
 from pnorm.dask._cluster import with_traffic
-from pnorm.dask._coded_rows import coded_or_read
+from pnorm.dask._coded_rows import CodedRows, coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import WeakRankers
 
 
 def minimize(
-    pos: Any,
-    neg: Any = None,
-    H: Any = None,
+    pos: DaskRows | CodedRows,
+    neg: DaskRows | None = None,
+    H: Literal["table"] | WeakRankers = None,
     p: float = 1.0,
     *,
-    y: Any = None,
-    label: Any = None,
-    pos_label: Any = None,
-    weight: Any = None,
-    group: Any = None,
+    y: DaskRows | None = None,
+    label: DaskRows | None = None,
+    pos_label: Label | None = None,
+    weight: DaskRows | None = None,
+    group: DaskRows | None = None,
     l1: float = 0.0,
     l2: float = 0.0,
-    signs: Any = None,
+    signs: Numbers | None = None,
     penalty: Literal["coefficients", "shapes"] = "coefficients",
     max_columns: int | None = None,
     tol: float = 1e-10,
@@ -41,12 +42,12 @@ def minimize(
     loss: Literal["exponential", "logistic", "hinge", "squared_hinge", "squared"] | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
+    pos_weight: DaskRows | None = None,
+    neg_weight: DaskRows | None = None,
+    pos_group: DaskRows | None = None,
+    neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
-    init: Any = None,
+    init: Start | None = None,
     method: Literal["newton", "lbfgs"] | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
 ) -> tuple[Vector, Trace]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pnorm import _checks
 from pnorm._checks import DaskRows, Label, Numbers
 from pnorm._minimize_path import MinimizerPath, asked_of
 from pnorm._solvers.few_columns import few_of
-from pnorm.dask._coded_rows import coded_or_read
+from pnorm.dask._coded_rows import CodedRows, coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import WeakRankers
 
 
 def minimize_path(
-    pos: DaskRows,
+    pos: DaskRows | CodedRows,
     neg: DaskRows | None = None,
-    H: Any = None,
+    H: Literal["table"] | WeakRankers = None,
     p: float | Sequence[float] = 1.0,
     *,
     y: DaskRows | None = None,
-    label: Any = None,
+    label: DaskRows | None = None,
     pos_label: Label | None = None,
     weight: DaskRows | None = None,
     group: DaskRows | None = None,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Coefficients, DaskRows, Vector
 from pnorm._checks.text import first
 from pnorm._score import scored
 from pnorm.dask._partitions import sample_of
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, as_rankers
 
 
-def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
+def score(X: DaskRows, H: WeakRankers, lam: Coefficients, *, ignore: str | Sequence[str] = ()) -> Any:
     """Score rows in partitions: ``f(x) = Σ_j λ_j h_j(x)``.
 
     Parameters
@@ -54,14 +55,14 @@ def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
     >>> pnorm.dask.score(X, None, [0.5, -1.0]).compute()
     array([-1.5, -2.5])
     """
-    X = _without(X, [ignore] if isinstance(ignore, str) else list(ignore))
-    rankers = as_rankers(H, sample_of(X, "X"), "X")
+    rows = _without(X, [ignore] if isinstance(ignore, str) else list(ignore))
+    rankers = as_rankers(H, sample_of(rows, "X"), "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
-    if hasattr(X, "columns"):
+    if hasattr(rows, "columns"):
         import pandas
 
-        return X.map_partitions(_scores, rankers, lam, meta=pandas.Series(dtype=np.float64, name="score"))
-    return X.rechunk({1: -1}).map_blocks(_scores, rankers, lam, dtype=np.float64, drop_axis=1, meta=np.empty(0))
+        return rows.map_partitions(_scores, rankers, lam, meta=pandas.Series(dtype=np.float64, name="score"))
+    return rows.rechunk({1: -1}).map_blocks(_scores, rankers, lam, dtype=np.float64, drop_axis=1, meta=np.empty(0))
 
 
 def _without(X: Any, ignore: list[Any]) -> Any:

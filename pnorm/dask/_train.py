@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from pnorm import _checks
 from pnorm._checks import DaskRows, Label, Numbers, Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.start import start_of
+from pnorm._solvers.start import Start, start_of
 from pnorm._trace import Trace, progress_range
 from pnorm.dask._cluster import with_traffic
-from pnorm.dask._coded_rows import coded_or_read
+from pnorm.dask._coded_rows import CodedRows, coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import WeakRankers
 
 
 def train(
-    pos: DaskRows,
+    pos: DaskRows | CodedRows,
     neg: DaskRows | None = None,
-    H: Any = None,
+    H: Literal["table"] | WeakRankers = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
     y: DaskRows | None = None,
-    label: Any = None,
+    label: DaskRows | None = None,
     pos_label: Label | None = None,
     weight: DaskRows | None = None,
     group: DaskRows | None = None,
@@ -41,7 +42,7 @@ def train(
     neg_group: DaskRows | None = None,
     group_weight: Literal["pairs", "equal"] = "pairs",
     signs: Numbers | None = None,
-    init: Any = None,
+    init: Start | None = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
     progress: bool = False,

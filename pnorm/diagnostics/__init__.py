@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
-from pnorm._checks import Array, Coefficients, GroupLabels, Rows, Scores, Vector
+from pnorm._checks import Array, Coefficients, GroupLabels, Label, Labels, Rows, Scores, Vector
+from pnorm._checks.labelled import sides_of_scores
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve, units_of
@@ -38,7 +39,7 @@ from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projec
 from pnorm.objectives._base import Scores as ScoresOfRows
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
-from pnorm.rankers import Rankers
+from pnorm.rankers import WeakRankers
 
 __all__ = [
     "Certificate",
@@ -211,7 +212,9 @@ class Limit:
         """
         return _products(self.log_pos, self.log_neg, self._groups)
 
-    def distance(self, f_pos: Scores, f_neg: Scores) -> float:
+    def distance(
+        self, f_pos: Scores, f_neg: Scores | None = None, *, y: Labels | None = None, pos_label: Label | None = None
+    ) -> float:
         """Return the relative distance of the q' of given scores from the limit.
 
         The distance is::
@@ -224,7 +227,10 @@ class Limit:
         Parameters
         ----------
         f_pos, f_neg : array_like, shape (I,) and (K,)
-            Scores of the positives and of the negatives.
+            Scores of the positives and of the negatives. Or all scores alone, with `y`.
+        y, pos_label : optional
+            With labels, ``limit.distance(scores, y=y)``, the first argument holds all scores. The labels and the
+            positive label are as in `pnorm.train`.
 
         Returns
         -------
@@ -236,7 +242,7 @@ class Limit:
         Raises
         ------
         ValueError, TypeError
-            If a side is not a vector of finite numbers with one number per row.
+            If a side is not a vector of finite numbers with one number per row, or the labels do not fit the scores.
 
         See Also
         --------
@@ -256,6 +262,7 @@ class Limit:
         >>> float(f"{limit.distance(f_pos, f_neg):.1g}")
         1e-09
         """
+        f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
         f_pos = _checks.vector(f_pos, "f_pos", self.log_pos.size, "one score per positive")
         f_neg = _checks.vector(f_neg, "f_neg", self.log_neg.size, "one score per negative")
         if self.kind == "separable" or not math.isfinite(self.gap):
@@ -321,7 +328,7 @@ class Convergence:
 def certificate(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     lam: ArrayLike,
     *,
@@ -499,7 +506,7 @@ def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate
 def separability(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None = None,
+    H: WeakRankers = None,
     *,
     signs: ArrayLike | None = None,
     pos_weight: ArrayLike | None = None,
@@ -580,7 +587,7 @@ def separability(
 def q_limit(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     *,
     pos_weight: ArrayLike | None = None,
@@ -671,7 +678,7 @@ def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
 def q_prime(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     lam: ArrayLike,
     *,
     pos_weight: ArrayLike | None = None,
@@ -770,7 +777,7 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
 def same_limit(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     lam1: Coefficients,
     lam2: Coefficients,
     *,
@@ -914,7 +921,7 @@ def _infimum(limit: Any) -> float:
 def report(
     pos: Rows,
     neg: Rows,
-    H: Rankers | Sequence[Callable[..., Any]] | None,
+    H: WeakRankers,
     p: float,
     lam: ArrayLike,
     *,

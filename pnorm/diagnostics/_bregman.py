@@ -6,8 +6,6 @@ form these arrays, so they are for small problems.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pnorm import _checks
@@ -58,7 +56,7 @@ def phi(q: Numbers, p: float) -> float:
     return float(entropy - np.log(p) / p * total.sum())
 
 
-def bregman_distance(a: Any, b: Any, p: float) -> float:
+def bregman_distance(a: Numbers, b: Numbers, p: float) -> float:
     """Compute the Bregman distance of `phi` from b to a.
 
     With S^a and S^b for the sums of the columns of a and b, it is::

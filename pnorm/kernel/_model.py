@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Rows, Vector
 from pnorm._threads import Pool
 from pnorm.kernel import _kernels
 
@@ -83,7 +83,7 @@ class Model:
     """The number of training rows, if the Gram matrix was given."""
     _names: tuple[str, ...] | None
 
-    def score(self, X: Any, n_threads: int | None = None) -> Vector:
+    def score(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Score rows.
 
         Parameters
@@ -119,7 +119,8 @@ class Model:
                 if isinstance(X, str):
                     raise TypeError(f"X must be a sequence of things; got the string {X!r}. Pass [{X!r}]")
                 _checks.n_rows(X, "X")
-                things = _kernels.Rows(list(X))
+                each: Any = X
+                things = _kernels.Rows(list(each))
             else:
                 width = self.rows.shape[1]
                 A = _checks.matrix(_checks.pick(X, self._names, "X"), "X")

@@ -46,7 +46,7 @@ Intervals
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -55,7 +55,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
-from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
+from pnorm._checks import DataFrame, Label, Labels, Numbers, Scores, Seed, Vector, Weights
+from pnorm._checks.labelled import sides_of_scores
 from pnorm.metrics._by_list import (
     MeanOverLists,
     expected_reciprocal_rank,
@@ -65,7 +66,6 @@ from pnorm.metrics._by_list import (
     mean_reciprocal_rank,
     ndcg,
 )
-from pnorm.metrics._labelled import two_sides
 from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._ranked_list import (
     LEAST,
@@ -174,7 +174,7 @@ def heights(
     >>> pnorm.metrics.heights([3.0, 1.0, 2.0, 0.0, 3.0], y=[1, 1, 0, 0, 0])
     array([1, 0, 2])
     """
-    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, pos_weight=pos_weight)
+    sides = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, pos_weight=pos_weight)
     pos, neg = _checks.scores(sides.f_pos, "f_pos"), _checks.scores(sides.f_neg, "f_neg")
     return _at_or_below(pos, neg, _checks.masses(sides.pos_weight, "pos_weight", pos.size))
 
@@ -228,7 +228,7 @@ def reverse_heights(
     >>> pnorm.metrics.reverse_heights([3.0, 1.0, 2.0, 0.0, 3.0], y=[1, 1, 0, 0, 0])
     array([1, 2])
     """
-    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, neg_weight=neg_weight)
+    sides = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, neg_weight=neg_weight)
     pos, neg = _checks.scores(sides.f_pos, "f_pos"), _checks.scores(sides.f_neg, "f_neg")
     return _at_or_below(-neg, -pos, _checks.masses(sides.neg_weight, "neg_weight", neg.size))
 
@@ -649,7 +649,7 @@ class Crossing(NamedTuple):
     """Positives down to the point."""
 
 
-def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
+def crossing(roc_a: Sequence[Numbers], roc_b: Sequence[Numbers]) -> Crossing | None:
     """Find the first point at which the ROC curve that starts higher falls below the other.
 
     Before this point, one list has at least as many positives among its first n rows as the other, for every n. Right
@@ -1433,7 +1433,7 @@ def theorem1(
     >>> pnorm.metrics.theorem1([3.0, 1.0, 2.0, 0.0], None, pnorm.objectives.Power(2), "hinge", y=[1, 1, 0, 0]).r_max
     1
     """
-    f_pos, f_neg, *_ = two_sides(f_pos, f_neg, y=y, pos_label=pos_label)
+    f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     chosen = Linear() if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
@@ -1523,10 +1523,10 @@ def difference(
     for given, name in ((a, "a"), (b, "b")):
         if y is None:
             pair = _checks.two(given, f"{name} must be a pair of scores (f_pos, f_neg), or all scores with y=labels")
-            f_pos, f_neg, *_ = two_sides(*pair, pos_label=pos_label)
+            f_pos, f_neg, *_ = sides_of_scores(*pair, pos_label=pos_label)
         else:
             with _checks.located(name):
-                f_pos, f_neg, *_ = two_sides(given, None, y=y, pos_label=pos_label)
+                f_pos, f_neg, *_ = sides_of_scores(given, None, y=y, pos_label=pos_label)
         sides.append((_checks.scores(f_pos, f"f_pos of {name}"), _checks.scores(f_neg, f"f_neg of {name}")))
     (pos_a, neg_a), (pos_b, neg_b) = sides
     if (pos_a.size, neg_a.size) != (pos_b.size, neg_b.size):
@@ -1573,7 +1573,7 @@ class Summary(dict[str, float]):
             rows.append((name, f"{float(value):{form}}", interval))
         return rows
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the measures as a pandas data frame.
 
         Returns

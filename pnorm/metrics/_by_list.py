@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Grades, GroupLabels, Scores, Vector
+from pnorm._checks import Discount, Gain, Grades, GroupLabels, Scores, Vector
 
 Index = NDArray[np.intp]
 
@@ -195,10 +195,10 @@ def ndcg(
     y: Grades,
     k: int | None = None,
     *,
-    gain: Any = "linear",
-    discount: Any = "log2",
+    gain: Gain = "linear",
+    discount: Discount = "log2",
     group: GroupLabels | None = None,
-    empty: Any = 0,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return the normalised discounted cumulative gain (NDCG) of a list, or its mean over lists.
 
@@ -299,7 +299,7 @@ def mean_precision_at(
     *,
     relevance_level: float | None = None,
     group: GroupLabels | None = None,
-    empty: Any = 0,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return the share of relevant rows among the first k rows, or its mean over lists.
 
@@ -348,7 +348,7 @@ def mean_recall_at(
     *,
     relevance_level: float | None = None,
     group: GroupLabels | None = None,
-    empty: Any = 0,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return the share of all relevant rows that are among the first k, or its mean over lists.
 
@@ -390,7 +390,12 @@ def mean_recall_at(
 
 
 def mean_average_precision(
-    scores: Scores, y: Grades, *, relevance_level: float | None = None, group: GroupLabels | None = None, empty: Any = 0
+    scores: Scores,
+    y: Grades,
+    *,
+    relevance_level: float | None = None,
+    group: GroupLabels | None = None,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return the average precision of a list, or its mean over lists (MAP).
 
@@ -450,7 +455,7 @@ def mean_reciprocal_rank(
     *,
     relevance_level: float | None = None,
     group: GroupLabels | None = None,
-    empty: Any = 0,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return 1 / the rank of the first relevant row, or its mean over lists (MRR).
 
@@ -504,7 +509,7 @@ def expected_reciprocal_rank(
     *,
     max_grade: float | None = None,
     group: GroupLabels | None = None,
-    empty: Any = 0,
+    empty: float | Literal["skip"] = 0,
 ) -> float:
     """Return the expected 1 / rank of the row that satisfies a reader, or its mean over lists (ERR).
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Labels, Scores, Vector, Weights
-from pnorm.metrics._labelled import two_sides
+from pnorm._checks.labelled import sides_of_scores
 from pnorm.metrics._ranked_list import (
     AveragePrecision,
     Counts,
@@ -507,5 +507,5 @@ def ranked(
             raise TypeError("a ScoreTable holds both sides and their weights; leave y, pos_label and weight out")
         return MergedList(f_pos)  # type: ignore[return-value]
     both = {"pos_weight": pos_weight, "neg_weight": neg_weight}
-    sides = two_sides(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, **both)
+    sides = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label, weight=weight, **both)
     return RankedList(*sides, sure=y is not None)

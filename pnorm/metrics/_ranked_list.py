@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import warn
 from pnorm._checks import Vector
-from pnorm.metrics._labelled import BY_LABELS
+from pnorm._checks.labelled import BY_LABELS
 
 Counts = NDArray[Any]
 """Integers, or sums of weights."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Axes, Coefficients, Rows, text
+from pnorm._checks import Axes, Coefficients, Model, Rows, text
 from pnorm._minimize_path import MinimizerPath
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
-from pnorm.plotting._models import Model, of_model
+from pnorm.plotting._models import of_model
 from pnorm.plotting._ticks import penalties_axis, powers_axis
 from pnorm.rankers import WeakRankers, as_rankers
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks import Axes
+from pnorm._checks import Axes, Model
 from pnorm._cross_validation import CrossValidation
 from pnorm.plotting._keys import label_of
 from pnorm.plotting._look import Look, legend, new_axes
-from pnorm.plotting._models import Model
 from pnorm.plotting._ticks import penalties_axis
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Scores, text
-from pnorm.metrics._labelled import two_sides
+from pnorm._checks.labelled import sides_of_scores
 
 Lists: TypeAlias = (
     tuple[Scores, Scores]
@@ -51,7 +51,7 @@ def several_lists(lists: Any, f_neg: Any, y: Any, pos_label: Any, name: str = "s
             raise ValueError("pos_label needs labels: pass the label of every row as y")
         return several
     if f_neg is not None:
-        two_sides(lists, f_neg, y=y)  # raises
+        sides_of_scores(lists, f_neg, y=y)  # raises
     return {key: _labelled(found, key, y, pos_label, name) for key, found in several.items()}
 
 
@@ -62,9 +62,9 @@ def _labelled(found: Any, key: Any, y: Any, pos_label: Any, name: str) -> tuple[
     if isinstance(found, tuple) and len(found) == 2 and not _is_vector(found):
         raise TypeError("with y, a list is the scores of all rows; got a pair of vectors. Leave y out for two sides")
     if key is None:
-        return two_sides(found, None, y=y, pos_label=pos_label, name=name)[:2]
+        return sides_of_scores(found, None, y=y, pos_label=pos_label, name=name)[:2]
     with _checks.located(f"list {key!r}"):
-        return two_sides(found, None, y=y, pos_label=pos_label, name=name)[:2]
+        return sides_of_scores(found, None, y=y, pos_label=pos_label, name=name)[:2]
 
 
 def _is_vector(found: Any) -> bool:

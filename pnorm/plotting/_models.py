@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from pnorm._trace import Trace
-
-
-class Model(Protocol):
-    """A `pnorm.ScoringFunction`, or a fitted `pnorm.sklearn.PNormPush`."""
-
-    @property
-    def score(self) -> Any: ...
 
 
 def of_model(lam: Any, H: Any) -> tuple[Any, Any]:

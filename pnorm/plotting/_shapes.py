@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Axes, Coefficients, text
+from pnorm._checks import Axes, Coefficients, Model, text
 from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of
 from pnorm.plotting._look import Look, new_axes
-from pnorm.plotting._models import Model, of_model
+from pnorm.plotting._models import of_model
 from pnorm.plotting._ticks import date_axis
 from pnorm.rankers import Rankers
 

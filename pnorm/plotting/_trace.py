@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Axes, Vector
+from pnorm._checks import Axes, Model, Vector
 from pnorm._trace import Trace
 from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
-from pnorm.plotting._models import Model
 
 Run: TypeAlias = Trace | tuple[Vector, Trace] | Model
 """What a solver returned, its trace alone, or a fitted model."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import Seen
-from pnorm._checks import Rows, Vector
+from pnorm._checks import Monotone, Rows, Vector
 from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE, Cuts, Feature
@@ -401,7 +401,7 @@ def columns(
     neg: Rows | None = None,
     *,
     names: Sequence[str] | None = None,
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Monotone | None = None,
 ) -> Rankers:
     """Make every column a weak ranker: h_j(x) = x_j.
 
@@ -456,7 +456,7 @@ def normalized(
     high: float = 1.0,
     *,
     names: Sequence[str] | None = None,
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Monotone | None = None,
 ) -> Rankers:
     """Scale every column so that the training rows span [low, high].
 
@@ -519,7 +519,7 @@ def thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: Literal["error", "own"] = "error",
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Monotone | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
@@ -607,7 +607,7 @@ def quantile_thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: Literal["error", "own"] = "error",
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Monotone | None = None,
     linear: bool = False,
     n_threads: int | None = None,
 ) -> Rankers:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Unread, warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Kinds, Monotone, Rows
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
@@ -105,13 +105,13 @@ class TableWarning(UserWarning):
 
 
 def from_table(
-    pos: Any,
-    neg: Any,
+    pos: Rows,
+    neg: Rows,
     *,
-    kinds: Mapping[Any, Any] | None = None,
+    kinds: Kinds | None = None,
     n_cuts: int = 255,
     linear: bool = False,
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Monotone | None = None,
     min_rows: int | None = None,
     max_levels: int = 255,
     n_threads: int | None = None,
@@ -211,11 +211,11 @@ def from_table(
     >>> H.evaluate({"city": ["Pisa"], "smoker": [False], "age": ["57"]})
     array([[1., 1., 0., 0., 0., 0., 0., 1.]])
     """
-    of_neg = _checks.from_records(neg, "neg")
-    pos = _checks.from_records(pos, "pos", of_neg if _checks.is_columns(of_neg) else ())
-    neg = _checks.from_records(neg, "neg", pos if _checks.is_columns(pos) else ())
-    found, width = _checks.headings(pos, "pos")
-    found_of_neg, width_of_neg = _checks.headings(neg, "neg")
+    B: Any = _checks.from_records(neg, "neg")
+    A: Any = _checks.from_records(pos, "pos", B if _checks.is_columns(B) else ())
+    B = _checks.from_records(neg, "neg", A if _checks.is_columns(A) else ())
+    found, width = _checks.headings(A, "pos")
+    found_of_neg, width_of_neg = _checks.headings(B, "neg")
     if found is not None and found_of_neg is not None:
         _checks.same_columns(found, found_of_neg)
     elif width != width_of_neg:
@@ -225,11 +225,11 @@ def from_table(
         return ColumnOfRows(
             [
                 (_checks.cells_of(X, name, found, width, [c])[0], Where(name, c, found, False))
-                for name, X in (("pos", pos), ("neg", neg))
+                for name, X in (("pos", A), ("neg", B))
             ]
         )
 
-    n_rows = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    n_rows = _checks.n_rows(A, "pos") + _checks.n_rows(B, "neg")
     return made(
         column,
         "pos",
