@@ -61,7 +61,8 @@ __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_o
 _MEASURES = [name for name in MEASURES if "pos_weight" in inspect.signature(getattr(metrics, name)).parameters]
 """Measures that take weights."""
 
-_NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
+_NO_OPTIONS = {"f_pos", "f_neg", "y", "pos_label", "weight", "pos_weight", "neg_weight"}
+_NO_OPTIONS |= {"confidence", "n_resamples", "seed"}
 """Parameters of the measures that are not options."""
 
 

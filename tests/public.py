@@ -158,6 +158,9 @@ OTHERS = {
 }  # fmt: skip
 """Parameters that are neither, and why. A new parameter takes one line in one of these tables."""
 
+OF_SCORES = {"y": "labels", "weight": "weights of all rows", "f_neg": "the second of two sides"}
+"""Parameters of functions of two sides of scores: one check takes the labels of all, and a few functions are tried."""
+
 MESSAGE_ALIASES = {
     **dict.fromkeys(
         ["pos", "neg", "pos_val", "neg_val", "X", "old", "new"],

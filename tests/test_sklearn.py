@@ -395,6 +395,7 @@ def test_of_equal_thresholds_the_highest():
     np.testing.assert_array_equal(model.predict(X), [1, 0, 0, 0])
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")
 def test_where_nothing_was_learned_all_rows_score_the_same():
     rows = [[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1]
     model = PNormPush(rankers="columns", solver="coordinate").fit(*rows)
@@ -1142,6 +1143,7 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
         import pnorm.sklearn  # noqa: F401
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")
 def test_text_among_numbers_is_found_for_the_user():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "why": ["1", "2", "travel" * 50_000, "x"]})

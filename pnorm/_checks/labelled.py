@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks.arrays import is_columns, is_sparse, n_rows, scores, weights
+from pnorm._checks.arrays import is_columns, is_sparse, n_rows, scores, summable, weights
 from pnorm._checks.grouping import labels
 from pnorm._checks.scalars import shown
 from pnorm._checks.tables import column_names, from_records, sparse
@@ -204,6 +204,7 @@ def sides_of_scores(
     positive = positives(f_pos, y, f.size, pos_label)
     aligned(f_pos, weight, "weight")
     c = weights(weight, "weight", f.size, some=False)
+    summable(c, "weight")
     places = np.flatnonzero(positive), np.flatnonzero(~positive)
     if c is not None:
         for where, kind in zip(places, ("positive", "negative"), strict=True):
@@ -217,7 +218,7 @@ def _refuse_text(f: Any, name: str) -> None:
     if isinstance(f, np.ndarray):
         words = f.dtype.kind in "US"
     else:
-        words = isinstance(f, (list, tuple)) and len(f) > 0 and isinstance(f[0], str)
+        words = type(f) in (list, tuple) and bool(f) and isinstance(f[0], str)
     if words:
         what = f"dtype {f.dtype}" if isinstance(f, np.ndarray) else shown(f[0])
         raise TypeError(f"{name} must hold real numbers; got {what}. {BY_LABELS}")
