@@ -8,7 +8,7 @@ among the first 100. The difference from p = 1 is paired by draw; ± is the stan
 share of the draws in which a method has fewer wrong claims than p = 1 of the straight lines.
 
 The command prints numbers of the first block. They are stored in pnorm/_command/demonstration.py, and so is that of
-`PNormPush()`, for the first picture of the documentation. The process was written to show when p > 1 helps. The third
+`PNormPush()`, for the picture in First steps. The process was written to show when p > 1 helps. The third
 block shows it without the staged claims: one kind of wrong claims is left, which straight lines fit, and p changes
 little.
 

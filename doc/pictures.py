@@ -22,6 +22,7 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Curve
@@ -32,7 +33,9 @@ from scipy.special import logsumexp
 import pnorm
 from pnorm import bounds, kernel
 from pnorm._command import reproduce as _reproduce
-from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS
+from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS, WEIGHTED
+from pnorm._job import hold_out
+from pnorm._job.tested import tested
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -58,6 +61,8 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (f"C{k}" for k in range(6))
 BY_POWER = {1: BLUE, 4: ORANGE, 16: GREEN, 64: RED}
 WIDTH = 5.8
 """Of all pictures, in inches: a page shows them at this size, and a telephone at five eighths of it."""
+SQUARE = 5.0
+"""The side of a claim in points."""
 
 
 def save(draw, name):
@@ -111,28 +116,133 @@ def below(figure, ax, columns):
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4)
 
 
-def hero(paid=1000, across=40):
-    """The first of the same held-out rows under three scores, and what is wrong; in a row and in a column."""
+def hero():
+    """MAGIC as the command ranks it without options: the test, reasons and two shapes, across and down."""
+    data = pnorm.datasets.magic()
+    found = tested(pandas.DataFrame(data.X, columns=data.names), data.y, hold_out.share(data.y))
+    learned, top = found.learned, found.quality.headline
+    (training, positive), n = found.training, top.depth
+    first = found.held_out[0].iloc[found.top[:1]]
+    effects = pnorm.explain(first, learned.H, learned.lam, reference=training[~positive]).top(0, 3)
+    assert "; ".join(effects) == found.reasons[0]
+    shapes = pnorm.shapes(learned.lam, learned.H, training)
+    meaning = {"fAlpha": "angle in degrees", "fConc": "two brightest pixels"}
+    low, high = n * top.value.low, n * top.value.high
+    lists = [
+        (f"this list ({low:.0f} to {high:.0f})", n * float(top.value), BLUE),
+        (found.quality.lists[0], n * top.others[0], GREY),
+        ("random order", n * top.chance, GREY),
+    ]
+    title = "MAGIC data: rank telescope images,", "gamma rays first"
+    panels = (
+        ("Tested on held-out rows", f"gamma rays in the first {n}"),
+        ("Reasons for each row", "first row: effect on its score"),
+        ("A readable score", "what two columns add to it"),
+    )
+
+    def sheet(width, height):
+        """Return a figure in points, and functions that put words and axes on it, measured from its upper left."""
+        figure = plt.figure(figsize=(width / 72, height / 72), layout="none")
+
+        def put(x, y, text, **how):
+            figure.text(x / width, 1 - y / height, text, **how)
+
+        def axes(x, y, across, down):
+            return figure.add_axes((x / width, 1 - (y + down) / height, across / width, down / height))
+
+        return figure, put, axes
+
+    def bars(put, axes, at, rows, size, room, ends=None):
+        """Draw a row for each number: what it is, and below it a bar beside the number; `ends` are of an interval."""
+        (x, y), (across, step, thick) = at, room
+        for k, (label, number, written, most, colour) in enumerate(rows):
+            put(x, y + k * step + size, label, size=size)
+            ax = axes(x, y + k * step + 1.45 * size, across, thick)
+            ax.barh([0], [number], height=1, color=colour, alpha=1 if k == 0 or ends is None else 0.75)
+            if k == 0 and ends is not None:
+                ax.plot(ends, [0, 0], color=ink(), lw=2, marker="|", ms=0.55 * thick, mew=2, clip_on=False)
+            ax.set(xlim=(0, most), ylim=(-0.5, 0.5))
+            ax.set_axis_off()
+            beside = x + across * max(number, 0) / most + 0.5 * size
+            down = y + k * step + 1.45 * size + 0.88 * thick
+            put(beside, down, written, size=thick, weight="bold", color=ink() if colour == GREY else colour)
+
+    def curves(axes, at, each, size, apart):
+        """Draw the shapes of two columns, each with a dot at the value of the first row."""
+        drawn = [axes(at[0] + k * apart[0], at[1] + k * apart[1], *each) for k in range(len(meaning))]
+        for ax, (name, what) in zip(drawn, meaning.items(), strict=True):
+            pnorm.plotting.shapes(shapes, columns=name, ax=ax)
+            (line,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+            value = float(first[name].iloc[0])
+            if ax is drawn[0]:
+                how = {"xytext": (2.6 * size, -0.6 * size), "textcoords": "offset points", "va": "center"}
+                ax.annotate("first row", (value, 0.0), color=RED, size=0.9 * size, **how)
+            ax.plot(value, np.interp(value, *line.get_data()), "o", color=RED, ms=0.5 * size, clip_on=False)
+            ax.set(xlabel="", ylabel="")
+            ax.set_title(f"{name}: {what}" if apart[1] else f"{name}:\n{what}", size=size, loc="left", pad=0.4 * size)
+            ax.tick_params(labelsize=0.9 * size, length=3)
+            ax.xaxis.set_major_locator(MaxNLocator(4))
+            ax.grid(False)
+        ends = [end for ax in drawn for end in ax.get_ylim()]
+        for ax in drawn:
+            ax.set(ylim=(min(ends), max(ends)), yticks=[])
+            ax.spines["left"].set_visible(False)
+
+    of_lists = [(label, number, f"{number:.0f}", n, colour) for label, number, colour in lists]
+    of_effects = []
+    for told in effects:
+        label, written = re.fullmatch(r"(.*) \((.*)\)", told).groups()
+        of_effects.append((label, float(written), written, float(re.search(r"\((.*)\)", effects[0])[1]), BLUE))
+
+    def draw_row():
+        """Of 880 by 330 points."""
+        figure, put, axes = sheet(880, 330)
+        put(6, 26, " ".join(title), size=24, weight="bold")
+        for k, (name, what) in enumerate(panels):
+            put(6 + 303 * k, 72, name, size=19, weight="bold")
+            put(6 + 303 * k, 100, what, size=17)
+        bars(put, axes, (6, 118), of_lists, 17, (190, 69, 27), (low, high))
+        bars(put, axes, (309, 118), of_effects, 17, (140, 69, 27))
+        curves(axes, (612, 142), (262, 55), 17, (0, 108))
+        return figure
+
+    def draw_column():
+        """Of 360 by 560 points."""
+        figure, put, axes = sheet(360, 560)
+        for k, part in enumerate(title):
+            put(2, 17 + 20 * k, part, size=16, weight="bold")
+        for k, (name, what) in enumerate(panels):
+            put(2, 72 + 182 * k, name, size=15, weight="bold")
+            put(2, 92 + 182 * k, what, size=13.5)
+        bars(put, axes, (2, 100), of_lists, 13.5, (280, 43, 18), (low, high))
+        bars(put, axes, (2, 282), of_effects, 13.5, (260, 43, 18))
+        curves(axes, (4, 496), (160, 42), 13, (190, 0))
+        return figure
+
+    save(draw_row, "hero")
+    save(draw_column, "hero-narrow")
+
+
+def claims(paid=1000, across=40):
+    """The first of the same held-out rows of the demonstration under four scores, and what is wrong."""
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2
     X, y, held, good = data.X[:half], data.y[:half], data.X[half:], data.y[half:] == 1
     sides = X[y == 1], X[y == 0]
     model = pnorm.sklearn.PNormPush().fit(X, y)
+    weighted = _demonstration.logistic(class_weight={0: 1000, 1: 1})
     scores = {
         "logistic regression": (_demonstration.logistic()(*sides, held), LOGISTIC, DRAWS),
+        "the same, weight 1,000": (weighted(*sides, held), WEIGHTED, DRAWS),
         "p = 1 (no push)": (_demonstration.lines(1)(*sides, held), OVER_DRAWS[1], DRAWS),
         f"PNormPush(): p = {model.p_:g}": (model.decision_function(held), BY_DEFAULT, DRAWS_BY_DEFAULT),
     }
     wrong = {name: ~good[np.argsort(-f, kind="stable")[:paid]] for name, (f, _, _) in scores.items()}
     means = {name: f"mean of {draws} draws: {mean:.1f}" for name, (_, mean, draws) in scores.items()}
-    title = f"Simulated claims: the top {paid:,} of {held.shape[0]:,}"
 
-    def grid(figure, left, bottom, square, is_wrong):
+    def grid(ax, is_wrong):
         """Draw squares; those that are right are dashed lines, which make small files, and the wrong are over them."""
-        width, height = figure.get_size_inches() * 72
-        size = across * square / width, paid / across * square / height
-        ax = figure.add_axes((left / width, bottom / height, *size))
-        dashes = {"lw": 0.8 * square, "ls": (0, (1, 0.25)), "dash_capstyle": "butt"}
+        dashes = {"lw": 0.8 * SQUARE, "ls": (0, (1, 0.25)), "dash_capstyle": "butt"}
         for row in range(paid // across):
             ax.plot([0.1, across - 0.1], [row + 0.5, row + 0.5], color=BLUE, alpha=0.3, **dashes)
         row, column = np.divmod(np.flatnonzero(is_wrong), across)
@@ -143,40 +253,26 @@ def hero(paid=1000, across=40):
         ax.set(xlim=(0, across), ylim=(paid / across, 0))
         ax.set_axis_off()
 
-    def draw_row():
-        """Of 880 by 330 points."""
-        figure = plt.figure(figsize=(880 / 72, 330 / 72), layout="none")
-        figure.text(6 / 880, 1 - 26 / 330, title + ". Orange: wrong.", size=24, weight="bold")
+    def draw():
+        width, height = 72 * WIDTH, 420
+        figure = plt.figure(figsize=(WIDTH, height / 72), layout="none")
+        top = f"The top {paid:,} of {held.shape[0]:,} claims. Orange: wrong."
+        figure.text(3 / width, 1 - 14 / height, top, size=13, weight="bold")
         for k, name in enumerate(scores):
-            left = 6 + 298 * k
-            grid(figure, left, 28, 6.8, wrong[name])
-            put = partial(figure.text, left / 880)
-            put(1 - 73 / 330, name, size=22)
-            put(1 - 116 / 330, f"{np.count_nonzero(wrong[name])} wrong", color=RED, size=40, weight="bold")
-            put(5 / 330, means[name], size=20)
+            left, down = 3 + 212 * (k % 2), 38 + 200 * (k // 2)
+            size = across * SQUARE / width, paid / across * SQUARE / height
+            grid(figure.add_axes((left / width, 1 - (down + 31) / height - size[1], *size)), wrong[name])
+            put = partial(figure.text, left / width)
+            put(1 - down / height, name, size=12)
+            put(1 - (down + 23) / height, f"{np.count_nonzero(wrong[name])} wrong", color=RED, size=18, weight="bold")
+            put(1 - (down + 31 + 25 * SQUARE + 14) / height, means[name], size=11.5)
         return figure
 
-    def draw_column():
-        """Of 360 by 450 points."""
-        figure = plt.figure(figsize=(360 / 72, 450 / 72), layout="none")
-        figure.text(2 / 360, 1 - 16 / 450, title, size=15, weight="bold")
-        for k, name in enumerate(scores):
-            bottom = 450 - 165 - 142 * k
-            grid(figure, 158, bottom, 5.0, wrong[name])
-            label = name.replace(": ", ":\n").replace(" (", "\n(").replace("logistic ", "logistic\n")
-            mean = means[name].replace(" draws", "\ndraws")
-            put = partial(figure.text, 2 / 360)
-            put((bottom + 122) / 450, label, size=14, va="top", linespacing=1.1)
-            put((bottom + 56) / 450, f"{np.count_nonzero(wrong[name])} wrong", color=RED, size=26, weight="bold")
-            put((bottom + 42) / 450, mean, size=12.5, va="top", linespacing=1.1)
-        return figure
-
-    save(draw_row, "hero")
-    save(draw_column, "hero-narrow")
+    save(draw, "claims")
 
 
 def drawings():
-    """One drawing of each function of `pnorm.plotting`, of the claims of the hero, for its page."""
+    """One drawing of each function of `pnorm.plotting`, of the claims of the demonstration, for its page."""
     draw_with = pnorm.plotting
     data = pnorm.datasets.insurance_claims()
     half = data.y.size // 2
@@ -884,6 +980,7 @@ def measured_descent():
 if __name__ == "__main__":
     drawn = [
         hero,
+        claims,
         drawings,
         hulls_and_objectives,
         gaps,

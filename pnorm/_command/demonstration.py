@@ -33,7 +33,7 @@ GAIN, GAIN_ERROR = 21.4, 0.4
 LOGISTIC, WEIGHTED = 76.8, 21.2
 """Wrong claims with logistic regression, plain and with a weight of 1,000 on the wrong claims; from there too."""
 BY_DEFAULT, DRAWS_BY_DEFAULT = 27.3, 200
-"""Wrong claims with `pnorm.sklearn.PNormPush()`, and the draws; from there with --draws 90, for the documentation."""
+"""Wrong claims with `pnorm.sklearn.PNormPush()`, and the draws; from there too, for the documentation."""
 
 _BARS, _DIGITS = "▁▃▅▇█", ".123456789+"
 """Marks by the number of wrong claims, the last one for more; in Unicode and in ASCII."""
