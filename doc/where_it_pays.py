@@ -14,7 +14,7 @@ from charts import DIFFERENCE, NUMBER, OUTPUTS, ROOT, must, number, tables
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from tables import list_table  # noqa: E402
+from tables import list_table
 
 SUMS = {
     "logistic regression": "logistic regression",
