@@ -75,6 +75,7 @@ TABLES = {
     "readable_points.inc": "doc/pictures.py readable",
     "stacking.inc": "benchmarks/stacking.py --show stacking.json --rst doc/_outputs/stacking.inc",
     "uneven.inc": "doc/pictures.py uneven",
+    "where_it_pays.inc": "doc/where_it_pays.py",
 }
 
 

@@ -1859,6 +1859,34 @@ def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
     path.write_text("x,day,y\n1,2024-01-01,0\n2,,1\n3,2024-01-03,0\n")
     err = run(capsys, path, "--label", "y", "--time", "day")[2]
     assert f"column day has no time in line 3 of {path}, and in 1 of 3 rows" in err
+    assert "add --unlabelled rank, which leaves these rows out of training and test" in err
+
+
+@pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
+def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches):
+    frame = mixed()
+    frame["tx"] = frame["tx"].str.lstrip("=")
+    undated = np.arange(len(frame)) % 7 == 3
+    whole, dated, out = tmp_path / "whole.csv", tmp_path / "dated.csv", tmp_path / "out.csv"
+    frame.assign(booked=frame["booked"].where(~undated)).to_csv(whole, index=False)
+    frame[~undated].to_csv(dated, index=False)
+    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches]
+    status, _, err = run(capsys, whole, *arguments)
+    assert status == 2
+    assert "column booked has no time in" in err
+    assert "add --unlabelled rank" in err
+    status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
+    assert (status, err) == (0, "")
+    assert (
+        f"  {undated.sum()} more rows have no label, or no time in booked; --out ranks them with the others\n" in text
+    )
+    found = scores_of(out).loc[frame["tx"]]
+    np.testing.assert_array_equal(found["labelled"] == 0, undated)
+    assert not found["held_out"][undated].any()
+    assert run(capsys, dated, *arguments, "--out", out)[0] == 0
+    own = scores_of(out)
+    np.testing.assert_allclose(found["score"].loc[own.index], own["score"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(found["held_out"].loc[own.index], own["held_out"])
 
 
 def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactions):

@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,12 @@ def test_the_parts_of_a_print_are_stored_apart(outputs):
     assert outputs.PRINTS["rivals.txt"].of(printed) == "1000 rows\n\ndense  1.0\n\ndense: slope\n\nmemory\n"
     with pytest.raises(ValueError, match=r"benchmarks/rivals.py printed nothing"):
         outputs.PRINTS["rivals_few.txt"].of("1000 rows\n")
+
+
+def test_the_table_of_where_it_pays_is_made_from_the_stored_tables():
+    pytest.importorskip("matplotlib")
+    run = [sys.executable, "-c", "import sys, where_it_pays; sys.stdout.buffer.write(where_it_pays.table().encode())"]
+    made = subprocess.run(run, cwd=ROOT / "doc", capture_output=True, check=True).stdout.decode("utf-8")
+    assert made == (ROOT / "doc" / "_outputs" / "where_it_pays.inc").read_text(encoding="utf-8")
+    for line in made.split("   * - ")[2:]:
+        assert line.count("**") in (2, 4), line  # the best sum, or two that are equal

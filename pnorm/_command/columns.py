@@ -18,6 +18,7 @@ from pnorm._checks.words import reads_as_missing
 from pnorm._command import options
 from pnorm._command.terminal import CommandError, path_shown
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
+from pnorm._tables.source import texts_of
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
 """The purpose of rows with labels, in messages."""
@@ -86,6 +87,8 @@ class Rows:
     n_empty: int = 0
     """The number of rows of the file without a label: set apart, or negative if `is_empty_negative`."""
     is_empty_negative: bool = False
+    is_undated: bool = False
+    """Whether some of the rows without a label count as such because they have no time."""
     all_rows: Rows | None = None
     """All rows of the file, if those without a label were set apart in memory."""
     at: NDArray[np.intp] | None = None
@@ -117,10 +120,24 @@ def rows_of(
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
     labels, has_label = labels_of(source, path, columns.label, what, arguments)
+    is_undated = False
+    if columns.time is not None and arguments.unlabelled == RANK:
+        dated = has_time(source.column(columns.time))
+        has_label, is_undated = has_label & dated, not dated.all()
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
-    return with_labels(rows_of_labels(source, columns, arguments.rankers, labels, positive), has_label, n_empty > 0)
+    rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
+    return replace(with_labels(rows, has_label, n_empty > 0), is_undated=is_undated)
+
+
+UNDATED = f"add --unlabelled {RANK}, which leaves these rows out of training and test"
+"""What to do with rows without a time."""
+
+
+def has_time(column: Any) -> NDArray[np.bool_]:
+    """Return where a column of times is not missing: with --unlabelled rank, other rows count as without a label."""
+    return np.array([not reads_as_missing(text) for text in texts_of(column)], bool)
 
 
 def with_labels(rows: Rows, has_label: NDArray[np.bool_], is_empty_negative: bool) -> Rows:

@@ -93,6 +93,7 @@ class Reader:
         )
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
+        self._is_undated = False
         self.counts = self._labels.counts
         """The number of rows of each label."""
 
@@ -121,13 +122,17 @@ class Reader:
         return y, has_label if self.is_apart else np.ones(batch.n_rows, bool)
 
     def labels(self, batch: Batch) -> Any:
-        """Return the labels of a batch, empty where another label than --positive and --negative counts as none."""
-        column = batch.column(self.label)
-        if self.negative is None:
+        """Return the labels of a batch, empty where a row counts as without one: by --negative, or without a time."""
+        column, time = batch.column(self.label), self.columns.time
+        if self.negative is not None:
+            texts = texts_of(column)
+            apart = _columns.set_apart({*texts, self.negative}, self.positive, self.negative)
+            column = ["" if text in apart else text for text in texts]
+        if time is None or not self.is_apart:
             return column
-        texts = texts_of(column)
-        apart = _columns.set_apart({*texts, self.negative}, self.positive, self.negative)
-        return ["" if text in apart else text for text in texts]
+        there = _columns.has_time(batch.column(time))
+        self._is_undated |= not there.all()
+        return [text if known else "" for text, known in zip(texts_of(column), there.tolist(), strict=True)]
 
     @property
     def is_apart(self) -> bool:
@@ -171,7 +176,7 @@ class Reader:
         n_negative = 0 if self.is_apart else self.n_empty
         sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
-        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0)
+        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, is_undated=self._is_undated)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
@@ -264,7 +269,7 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn
     first = _first_of_latest(reader, time, share)
 
     def after() -> HeldIn:
-        moments = hold_out.Moments(time)
+        moments = hold_out.Moments(time, _columns.UNDATED)
 
         def held_in(batch: Batch, there: Mask) -> Mask:
             held = np.zeros(batch.n_rows, bool)
@@ -286,7 +291,7 @@ def _times(moments: hold_out.Moments, batch: Batch, time: str, there: Mask) -> V
 
 def _first_of_latest(reader: Reader, time: str, share: float) -> float:
     """Return the first time of the held-out rows. It reads their column once."""
-    moments, found = hold_out.Moments(time), Quantiles()
+    moments, found = hold_out.Moments(time, _columns.UNDATED), Quantiles()
     for batch in reader.read("reading the times", [time, *[reader.label] * reader.is_apart]):
         there = np.ones(batch.n_rows, bool)
         if reader.is_apart:

@@ -212,7 +212,8 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        return hold_out.latest(file.column(columns.time), share, y=y, name=columns.time, place=file.place)
+        how: dict[str, Any] = {"name": columns.time, "place": file.place, "advice": _columns.UNDATED}
+        return hold_out.latest(file.column(columns.time), share, y=y, **how)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -298,7 +299,9 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
-    empty = printing.empty_labels(job.file, "; --out ranks them with the others", None, arguments.negative)
+    empty = printing.empty_labels(
+        job.file, "; --out ranks them with the others", None, arguments.negative, columns.time
+    )
     empty += (
         []
         if job.test is None

@@ -67,7 +67,8 @@ model:
 test:
   The held-out rows are used only to measure the list and to choose the cut-off of --budget,
   --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
-  number of rows to take from FILE.
+  number of rows to take from FILE. A row without a value in the column of --time stops the
+  command. With --unlabelled rank it counts as a row without a label.
 
 spreadsheets:
   In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an

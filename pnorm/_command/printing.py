@@ -87,9 +87,12 @@ def labelled(path: str, rows: Rows, label: str) -> str:
     )
 
 
-def empty_labels(rows: Rows, what: str, path: str | None = None, negative: str | None = None) -> list[str]:
+def empty_labels(
+    rows: Rows, what: str, path: str | None = None, negative: str | None = None, time: str | None = None
+) -> list[str]:
     """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
+    other += "" if time is None or not rows.is_undated else f", or no time in {shown(time)}"
     if not rows.n_empty:
         return []
     of, have = "" if path is None else f" of {path_shown(path)}", "has" if rows.n_empty == 1 else "have"

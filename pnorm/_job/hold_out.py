@@ -46,16 +46,17 @@ def latest(
     y: Any = None,
     name: str = "times",
     place: Callable[[int], str] = "row {}".format,
+    advice: str = "leave these rows out",
 ) -> NDArray[np.bool_]:
     """Hold out the latest rows: a share of them, or as near to it as ties allow, which stay on one side.
 
     `times` are dates, times, durations or numbers in a column of any container, or text that reads as such. Messages
-    call the column `name`, and a row what `place` makes of its number. `y` says which rows are positive, to check that
-    there are both kinds on either side. It is a ValueError if a time is missing or cannot be read, which names the row,
-    or all are the same.
+    call the column `name`, and a row what `place` makes of its number; `advice` ends the one on missing times. `y` says
+    which rows are positive, to check that there are both kinds on either side. It is a ValueError if a time is missing
+    or cannot be read, which names the row, or all are the same.
     """
     part = _checks.probability(share, "share")
-    x = Moments(name).of(times, place)
+    x = Moments(name, advice).of(times, place)
     held: NDArray[np.bool_] = x >= first_of_latest(*np.unique(x, return_counts=True), part, name)
     if y is not None:
         both(held, y)
@@ -89,8 +90,8 @@ def both(held: Any, y: Any) -> None:
 class Moments:
     """Times as numbers that rise with them; all batches of a column are read as the first one is."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, advice: str = "leave these rows out") -> None:
+        self._name, self._advice = name, advice
         self._reading: Reading | None = None
 
     def of(self, times: Any, place: Callable[[int], str]) -> Vector:
@@ -112,7 +113,7 @@ class Moments:
         if missing.size:
             raise ValueError(
                 f"column {shown(name)} has no time in {place(int(missing[0]))}, and in {missing.size:,} of {x.size:,} "
-                "rows; fill it in, or leave these rows out"
+                f"rows; fill it in, or {self._advice}"
             )
         return x
 
