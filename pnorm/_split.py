@@ -16,6 +16,21 @@ _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 """Labels that are positive or negative without further information."""
 
+PAIRS = (
+    *[("ja", no) for no in ("nein", "nee", "nej", "nei")],
+    *[(yes, "no") for yes in ("sí", "si", "sì")],
+    *[("sim", no) for no in ("não", "nao")],
+    *[("da", no) for no in ("ne", "nu")],
+    *[("evet", no) for no in ("hayır", "hayir")],
+    *[("kyllä", "ei"), ("kylla", "ei"), ("oui", "non"), ("tak", "nie"), ("ano", "ne"), ("áno", "nie"), ("igen", "nem")],
+    *[("да", "нет"), ("так", "ні"), ("ναι", "όχι"), ("はい", "いいえ"), ("是", "否")],
+    *[("wahr", "falsch"), ("vrai", "faux"), ("vero", "falso"), ("verdadero", "falso"), ("verdadeiro", "falso")],
+)
+"""Labels of other languages, positive and negative, that are plain only as a pair."""
+
+_POSITIVE = {*_POSITIVE_WORDS, *[yes for yes, _ in PAIRS]}
+_NEGATIVE = {*_NEGATIVE_WORDS, *[no for _, no in PAIRS]}
+
 
 def split(
     X: Rows, y: Labels, *more: Any, positive: Label | None = None, pos_label: Label | None = None
@@ -37,8 +52,8 @@ def split(
         Another name for `pos_label`.
     pos_label : label, optional
         The label of positive rows; all others are negative. Leave it out if the labels are plain opposites: 1 (or
-        "1"), true, yes, y, t, positive or pos, and 0, -1, false, no, n, f, negative or neg. Capitals make no
-        difference.
+        "1"), true, yes, y, t, positive or pos, and 0, -1, false, no, n, f, negative or neg, or yes and no in another
+        language, such as ja and nein, oui and non, sí and no. Capitals make no difference.
 
     Returns
     -------
@@ -216,15 +231,24 @@ def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
 def plainly_positive(labels: Collection[Any]) -> set[Any]:
     """Return the labels that are positive by their own words, if all others are their opposite; else none."""
     words = [word(label) for label in labels]
-    plain = set(words)
-    if len(plain) != 2 or set(map(is_plain, plain)) != {True, False}:
+    if len(set(words)) != 2 or not may_be_plain(words):
         return set()
     return {label for label, text in zip(labels, words, strict=True) if is_plain(text)}
 
 
+def may_be_plain(words: Collection[str]) -> bool:
+    """Return whether words, as `word` writes them, are opposites, or one word that has an opposite."""
+    known = set(words)
+    if len(known) != 2:
+        return len(known) == 1 and is_plain(*known) is not None
+    if any(known == set(pair) for pair in PAIRS):
+        return True
+    return len(known & set(_POSITIVE_WORDS)) == len(known & set(_NEGATIVE_WORDS)) == 1
+
+
 def is_plain(text: str) -> bool | None:
-    """Return whether a word, as `word` writes it, is positive by itself, or negative; None if it is neither."""
-    return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
+    """Return whether a word, as `word` writes it, is positive, or negative; None if it is neither."""
+    return True if text in _POSITIVE else False if text in _NEGATIVE else None
 
 
 def word(label: Any) -> str:
