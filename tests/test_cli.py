@@ -2091,3 +2091,42 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert status == 2
     assert "'soon' in line 202 of " in err
     assert "100 of the 300 values are not" in err
+
+
+@pytest.mark.parametrize("memory", [None, 0.001])
+def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_path, memory):
+    rng = np.random.default_rng(0)
+    for name, share in (("train", 0.5), ("test", 0.1)):
+        y = rng.random(1000) < share
+        frame = pandas.DataFrame({"a": y + rng.normal(size=1000), "b": rng.normal(size=1000), "y": y.astype(int)})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    out, model, page = tmp_path / "out.csv", tmp_path / "m.json", tmp_path / "r.html"
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    more = [] if memory is None else ["--memory", memory]
+    why = "It has no column of probabilities, as the test finds them wrong. “Get probabilities from scores” in the "
+    quick = ("-p", 1, "--l2", 0.001)
+    _, text, _ = run(
+        capsys, train, "--label", "y", "--test", test, "--save", model, "--report", page, "--out", out, *quick, *more
+    )
+    assert why in " ".join(text.split())
+    assert "“Get probabilities from scores” in the documentation" in page.read_text(encoding="utf-8")
+    assert "probability" not in pandas.read_csv(out)
+    _, text, _ = run(capsys, test, "--label", "y", "--model", model, "--out", out, *more)
+    assert why in " ".join(text.split())
+    assert "probability" not in pandas.read_csv(out)
+    for arguments in ([train, "--label", "y", "--model", model], [train, "--model", model], [train, "--label", "y"]):
+        _, text, _ = run(capsys, *arguments, "--out", out, *(quick if model not in arguments else ()), *more)
+        assert "no column of probabilities" not in " ".join(text.split())
+        assert "probability" in pandas.read_csv(out)
+
+
+def test_no_step_proposes_a_column_that_may_leak(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(1200) < 0.3
+    near = np.where(rng.random(1200) < 0.004, ~y, y)
+    frame = pandas.DataFrame({"siu": near.astype(int), "a": y + 2 * rng.normal(size=1200), "y": y.astype(int)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = run(capsys, tmp_path / "t.csv", "--label", "y", *QUICK)
+    steps = next_steps(text)
+    assert "Leave out siu" in steps
+    assert not any("--only" in command for command in steps.values())

@@ -33,7 +33,17 @@ from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means
 from pnorm._reasons.explain import moving_together
 from pnorm._report import markup
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import Verdict, advice, doubts, hidden_probabilities, leaks, near_copies, texts, verdicts
+from pnorm._report.verdicts import (
+    Verdict,
+    advice,
+    doubts,
+    hidden_probabilities,
+    leaks,
+    near_copies,
+    texts,
+    unwritten_probabilities,
+    verdicts,
+)
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import Table
@@ -465,6 +475,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
                 continue
             if (
                 name.endswith(markup.ALONE)
+                and name.removesuffix(markup.ALONE) not in suspects
                 and (name in better or difference.value <= 0.0)
                 and len(job.columns.used) > 1
             ):
@@ -537,11 +548,13 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     """Write the scores of all rows of the file, and return lines on them."""
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
+    unwritten = "" if found.tested is None else unwritten_probabilities(found.quality)
     threshold = None if cut is None else cut.score
     has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
-        n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
+        split = job.drawn.split if has_held else None
+        n = write_scores(arguments.out, job.reader, kept, threshold, split, has_probability=not unwritten)
         lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
     else:
         rows, held = job.file, job.held
@@ -556,7 +569,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
         columns = scores_file.columns(
             f,
             rows.ids,
-            kept.probability(f),
+            None if unwritten else kept.probability(f),
             None if threshold is None else f >= threshold,
             held if has_held else None,
             why,
@@ -569,7 +582,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     if has_held:
         of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
         lines[-1] += f" (rows with {of} are training rows)"
-    return lines
+    return [*lines, *printing.sentences(unwritten)]
 
 
 def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:

@@ -87,18 +87,20 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
     many = count(abs(round(by, 6)))
+    is_same = _is_same(of)
     told = (
         f"as many {hit}s as"
-        if many == "0"
+        if is_same
         else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
-    shows = "" if many == "0" else "This difference may be chance."
-    if low > 0.0 or high < 0.0:
+    shows = "" if is_same else "This difference may be chance."
+    if not is_same and (low > 0.0 or high < 0.0):
         shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
     place, interval = there(of, push), _more(low, high)
+    near = ", to within one row" if is_same and many != "0" else ""
     if not float(many.replace(",", "")).is_integer():
         interval += "; tied rows count in part"
-    return f"{place.capitalize()} this list has {told} {called(of.other)}", interval, shows
+    return f"{place.capitalize()} this list has {told} {called(of.other)}{near}", interval, shows
 
 
 def of_one(hits: float, hit: str) -> str:
@@ -130,15 +132,27 @@ NO_BETTER = "The test does not show that this list is better than a random order
 
 
 def beaten(of: Quality) -> list[tuple[str, str]]:
-    """Return the other lists that are better beyond chance, each with the measures in which they are."""
+    """Return the other lists that are better beyond chance, each with the measures in which they are.
+
+    The interval excludes zero, and the difference is a row or more, or more than `SAME` in average precision.
+    """
     found: dict[str, list[str]] = {}
     for difference in of.differences:
-        if difference.value.high < 0.0:
+        if difference.value.high < 0.0 and not _is_same(difference):
             found.setdefault(difference.other, []).append(there(difference, of.push))
     for difference in of.averages:
-        if difference.value.high < 0.0:
+        if difference.value.high < 0.0 and difference.value < -SAME:
             found.setdefault(difference.other, []).append("in average precision")
     return [(name, " and ".join(what)) for name, what in found.items()]
+
+
+SAME = 0.001
+"""Average precisions that differ by no more are called the same."""
+
+
+def _is_same(of: Difference) -> bool:
+    """Return whether two lists have the same hits among their first rows, to within a row."""
+    return abs(of.depth * float(of.value)) < 1.0 - 1e-6
 
 
 def calibrated(of: Quality) -> tuple[str, bool]:
@@ -231,6 +245,10 @@ def averages(of: Quality) -> list[str]:
         name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
         if f"{other:.3f}" == f"{float(own.value):.3f}":
             told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
+            continue
+        if value >= -SAME:
+            near = f"{other:.3f} against {own.value:.3f} (difference {interval})"
+            told.append(f"The average precision of {name} is nearly the same, {near}.")
             continue
         doubt = f" ({interval})" if high < 0.0 else f"; the difference may be chance ({interval})"
         told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
