@@ -803,3 +803,9 @@ def test_average_precisions_that_differ_by_a_thousandth_are_the_same():
         of = found.averages[0]._replace(value=metrics.Estimate(value, 2 * value, value / 2, 0.95))
         found = dataclasses.replace(found, averages=(of,))
         assert markup.beaten(found) == [("x alone", "in average precision")] * wins
+
+
+def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
+    heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
+    assert {"First rows", "Precision", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads
+    assert ".stack thead { display: none; }" in full.text

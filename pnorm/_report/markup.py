@@ -292,13 +292,16 @@ def table(
 ) -> str:
     """Return a table whose first column names the rows; all cells are HTML.
 
-    Columns in `left` are set flush left. The caption of a table with a title is for those who do not see it.
+    Columns in `left` are set flush left. The caption of a table with a title is for those who do not see it. On a
+    narrow page a table without pictures becomes a block for each row, with the heads beside the cells.
     """
+    if kind not in ("rows", "bars"):
+        kind = f"{kind} stack".strip()
     flush = ['class="left"' if k in left else "" for k in range(len(head))]
     above = "".join(f'<th scope="col" {flush[k]}>{cell}</th>' for k, cell in enumerate(head))
     body = "".join(
-        f'<tr><th scope="row" {flush[0]}>{row[0]}</th>'
-        + "".join(f"<td {flush[k]}>{cell}</td>" for k, cell in enumerate(row[1:], 1))
+        f'<tr><th scope="row" {flush[0]} data-head="{head[0]}">{row[0]}</th>'
+        + "".join(f'<td {flush[k]} data-head="{head[k]}">{cell}</td>' for k, cell in enumerate(row[1:], 1))
         + "</tr>"
         for row in rows
     )
