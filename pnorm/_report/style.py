@@ -131,7 +131,8 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   .stack tbody th { display: block; text-align: left; padding: 0; border: 0; overflow-wrap: anywhere; }
   .stack:not(.measures) tbody th::before { content: attr(data-head) " "; color: var(--soft); font-weight: 400; }
   .stack td { display: flex; justify-content: flex-end; gap: .3rem; padding: .05rem 0; border: 0; }
-  .stack td::before { content: attr(data-head); margin-right: auto; color: var(--soft); font-weight: 400; overflow-wrap: anywhere; }
+  .stack td::before { content: attr(data-head); margin-right: auto; color: var(--soft); font-weight: 400;
+    overflow-wrap: anywhere; }
   .stack td.left { white-space: normal; overflow-wrap: anywhere; text-align: right; }
   .stack td:empty { display: none; }
   .stack td .interval { display: inline; margin-left: .3rem; }
