@@ -1564,8 +1564,14 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert (status, err) == (0, "")
     assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
-    columns = ["tx", "score", "probability", "rank", "take"]
+    columns = ["tx", "score", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
+    assert "probability" not in again
+    assert "It has no column of probabilities, as the test finds them wrong." in " ".join(out.split())
+    assert run(capsys, path, "--model", model, "--id", "tx", "--out", tmp_path / "plain.csv")[::2] == (0, "")
+    plain = pandas.read_csv(tmp_path / "plain.csv", keep_default_na=False)
+    columns = ["tx", "score", "probability", "rank", "take"]
+    pandas.testing.assert_frame_equal(plain[columns], written[columns])
     assert f"Cut-off\n  Take {(f >= expected.score).sum()} of 600 rows: those with a score of" in out
     assert "since training" in out.lower()
 
@@ -2139,3 +2145,14 @@ def test_a_name_is_proposed_only_if_it_is_similar(capsys, tmp_path, name, is_nea
     status, _, err = run(capsys, path, "--label", name)
     assert (status, "did you mean 'amount'?" in err) == (2, is_near)
     assert is_near or "its columns are amount, y" in err
+
+
+def test_reasons_that_all_rows_share_are_printed_once():
+    rows = [f"prior = 5 (+1.42); age = {k} (+0.{k}0)" for k in range(5)]
+    columns = {"rank": list("12345"), "score": ["1.0"] * 5}
+    above, head, *lines = printing.list_lines(columns, rows)
+    assert above == "Reasons in all 5 rows: prior = 5 (+1.42)."
+    assert head == "rank  score  other reasons"
+    assert lines == [f"{k + 1:>4}    1.0  age = {k} (+0.{k}0)" for k in range(5)]
+    few = {name: cells[:4] for name, cells in columns.items()}
+    assert printing.list_lines(few, rows[:4])[1] == "   1    1.0  prior = 5 (+1.42); age = 0 (+0.00)"
