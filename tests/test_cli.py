@@ -1567,7 +1567,7 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     columns = ["tx", "score", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
     assert "probability" not in again
-    assert "It has no column of probabilities, as the test finds them wrong." in " ".join(out.split())
+    assert "scores of 600 rows, best first, without probabilities, as the test finds them wrong: " in out
     assert run(capsys, path, "--model", model, "--id", "tx", "--out", tmp_path / "plain.csv")[::2] == (0, "")
     plain = pandas.read_csv(tmp_path / "plain.csv", keep_default_na=False)
     columns = ["tx", "score", "probability", "rank", "take"]
@@ -2109,20 +2109,21 @@ def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_pat
     out, model, page = tmp_path / "out.csv", tmp_path / "m.json", tmp_path / "r.html"
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     more = [] if memory is None else ["--memory", memory]
-    why = "It has no column of probabilities, as the test finds them wrong. “Get probabilities from scores” in the "
+    why = ", without probabilities, as the test finds them wrong: "
     quick = ("-p", 1, "--l2", 0.001)
     _, text, _ = run(
         capsys, train, "--label", "y", "--test", test, "--save", model, "--report", page, "--out", out, *quick, *more
     )
     assert why in " ".join(text.split())
-    assert "“Get probabilities from scores” in the documentation" in page.read_text(encoding="utf-8")
+    how = "“Get probabilities from scores” in the documentation of pnorm shows how to recalibrate them."
+    assert how in page.read_text(encoding="utf-8")
     assert "probability" not in pandas.read_csv(out)
     _, text, _ = run(capsys, test, "--label", "y", "--model", model, "--out", out, *more)
     assert why in " ".join(text.split())
     assert "probability" not in pandas.read_csv(out)
     for arguments in ([train, "--label", "y", "--model", model], [train, "--model", model], [train, "--label", "y"]):
         _, text, _ = run(capsys, *arguments, "--out", out, *(quick if model not in arguments else ()), *more)
-        assert "no column of probabilities" not in " ".join(text.split())
+        assert "without probabilities" not in " ".join(text.split())
         assert "probability" in pandas.read_csv(out)
 
 

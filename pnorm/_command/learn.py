@@ -549,13 +549,14 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
     unwritten = "" if found.tested is None else unwritten_probabilities(found.quality)
+    without = f", {unwritten}" if unwritten else ""
     threshold = None if cut is None else cut.score
     has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
         split = job.drawn.split if has_held else None
         n = write_scores(arguments.out, job.reader, kept, threshold, split, has_probability=not unwritten)
-        lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
+        lines = [f"scores of {n:,} rows{without}: {path}", printing.IN_ORDER]
     else:
         rows, held = job.file, job.held
         has_label = np.ones(held.size, bool)
@@ -578,11 +579,11 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
             None if rows.labels is None else (str(job.columns.label), rows.labels),
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines = [f"scores of {f.size:,} rows, best first: {path}"]
+        lines = [f"scores of {f.size:,} rows, best first{without}: {path}"]
     if has_held:
         of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
         lines[-1] += f" (rows with {of} are training rows)"
-    return [*lines, *printing.sentences(unwritten)]
+    return lines
 
 
 def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:

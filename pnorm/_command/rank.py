@@ -351,11 +351,11 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
     """Write the files of the options, and return lines on them; `unwritten` is why probabilities are left out."""
     model, rows, f = ranked.model, ranked.rows, ranked.f
     lines, chance = [], None if unwritten else _chance(model, f)
+    without = f", {unwritten}" if unwritten else ""
     if arguments.out is not None and ranked.large is not None:
         ranked.large.reader.progress = progress
         write_in_order(arguments.out, ranked.large.reader, f, chance, ranked.take, has_label=_marks(arguments, ranked))
-        lines += [f"scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
-        lines += printing.sentences(unwritten)
+        lines += [f"scores of {counted(f.size, 'row')}{without}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
         why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
@@ -363,8 +363,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
         labels = None if rows.labels is None else (str(ranked.label), rows.labels)
         columns = scores_file.columns(f, rows.ids, chance, ranked.take, None, why, is_apart, of_ids, labels)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines.append(f"scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
-        lines += printing.sentences(unwritten)
+        lines.append(f"scores of {counted(f.size, 'row')}, best first{without}: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
         name, at = path_shown(printing.base_name(arguments.file)), np.flatnonzero(ranked.has_label)

@@ -162,23 +162,17 @@ def hidden_probabilities(quality: Quality) -> str:
     return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
 
 
-CALIBRATE = "“Get probabilities from scores” in the documentation shows how to recalibrate them."
-"""Where to read how to get probabilities that are right."""
-
-
 def unwritten_probabilities(quality: Quality) -> str:
-    """Return that a file of scores has no probabilities; empty if it has them or they do not exist."""
-    why = hidden_probabilities(quality).partition(", ")[2]
-    return f"It has no column of probabilities, {why} {CALIBRATE}" if why else ""
+    """Return that a file of scores has no probabilities, and why; empty if it has them or they do not exist."""
+    why = hidden_probabilities(quality).partition(", ")[2].removesuffix(".")
+    return f"without probabilities, {why}" if why else ""
 
 
 def doubts(quality: Quality) -> str:
     """Return what the test shows against the order and the probabilities of the rows that are shown."""
     told, is_wrong = markup.calibrated(quality)
     by_chance = "" if quality.beats_chance else "These rows may be first by chance."
-    hidden = hidden_probabilities(quality)
-    how = CALIBRATE if is_wrong else ""
-    return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden, how]))
+    return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden_probabilities(quality)]))
 
 
 def of_drift(drift: Drift | None) -> list[Verdict]:
