@@ -31,8 +31,8 @@ def split(
         Another name for `pos_label`.
     pos_label : label, optional
         The label of positive rows; all others are negative. Leave it out if the labels are plain opposites: 1 (or
-        "1"), true, yes, y, t, positive or pos, and 0, -1, false, no, n, f, negative or neg. Capitals make no
-        difference.
+        "1"), true, yes, y, t, positive or pos, and 0, -1, false, no, n, f, negative or neg, or yes and no in another
+        language, such as ja and nein, oui and non, sí and no. Capitals make no difference.
 
     Returns
     -------

@@ -264,7 +264,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
-        The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label`.
+        The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label` or
+        the one that means yes sorts first, such as ja and nein.
     rankers_ : Rankers
         The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
         subtracted. For a table, ``rankers_.plan`` prints how each column is used.
@@ -547,7 +548,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of positive rows. It becomes the second of `classes_`. None takes the label that sorts last.
+            The label of positive rows. It becomes the second of `classes_`. None takes the label that means yes, in
+            opposites such as yes and no, ja and nein, oui and non, and else the label that sorts last.
             Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
             `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 
@@ -567,7 +569,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             About columns of a table that are left out, that can be read in two ways, or that nearly separate the
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
-            If `pos_label` is not given and the labels are words other than plain opposites such as yes and no.
+            If `pos_label` is not given and the labels are words other than plain opposites such as yes and no, or the
+            positive one sorts first, such as ja and nein.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
@@ -851,7 +854,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = self.classes_.tolist()
         if pos_label is None:
             words = [label for label in labels if isinstance(label, str)]
-            if len(words) == 2 and plainly_positive(words) != {words[1]}:
+            plain = plainly_positive(words) if len(words) == 2 else set()
+            if plain and plain != {words[1]}:
+                warn(
+                    f"The labels {shown(words[0])} and {shown(words[1])} mean yes and no, so {shown(words[0])} is the "
+                    f"positive class. Scorers of scikit-learn such as 'roc_auc' take {shown(words[1])}, which sorts "
+                    f"last: give them y == {words[0]!r}. Pass pos_label={words[0]!r} to fit to confirm this",
+                    UserWarning,
+                )
+                self.classes_ = self.classes_[::-1].copy()
+                return 0
+            if len(words) == 2 and not plain:
                 other, taken = map(shown, labels)
                 warn(
                     f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "

@@ -1564,8 +1564,14 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert (status, err) == (0, "")
     assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
-    columns = ["tx", "score", "probability", "rank", "take"]
+    columns = ["tx", "score", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
+    assert "probability" not in again
+    assert "scores of 600 rows, best first, without probabilities, as the test finds them wrong: " in out
+    assert run(capsys, path, "--model", model, "--id", "tx", "--out", tmp_path / "plain.csv")[::2] == (0, "")
+    plain = pandas.read_csv(tmp_path / "plain.csv", keep_default_na=False)
+    columns = ["tx", "score", "probability", "rank", "take"]
+    pandas.testing.assert_frame_equal(plain[columns], written[columns])
     assert f"Cut-off\n  Take {(f >= expected.score).sum()} of 600 rows: those with a score of" in out
     assert "since training" in out.lower()
 
@@ -2119,3 +2125,63 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert status == 2
     assert "'soon' in line 202 of " in err
     assert "100 of the 300 values are not" in err
+
+
+@pytest.mark.parametrize("memory", [None, 0.001])
+def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_path, memory):
+    rng = np.random.default_rng(0)
+    for name, share in (("train", 0.5), ("test", 0.1)):
+        y = rng.random(1000) < share
+        frame = pandas.DataFrame({"a": y + rng.normal(size=1000), "b": rng.normal(size=1000), "y": y.astype(int)})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    out, model, page = tmp_path / "out.csv", tmp_path / "m.json", tmp_path / "r.html"
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    more = [] if memory is None else ["--memory", memory]
+    why = ", without probabilities, as the test finds them wrong: "
+    quick = ("-p", 1, "--l2", 0.001)
+    _, text, _ = run(
+        capsys, train, "--label", "y", "--test", test, "--save", model, "--report", page, "--out", out, *quick, *more
+    )
+    assert why in " ".join(text.split())
+    how = "“Get probabilities from scores” in the documentation of pnorm shows how to recalibrate them."
+    assert how in page.read_text(encoding="utf-8")
+    assert "probability" not in pandas.read_csv(out)
+    _, text, _ = run(capsys, test, "--label", "y", "--model", model, "--out", out, *more)
+    assert why in " ".join(text.split())
+    assert "probability" not in pandas.read_csv(out)
+    for arguments in ([train, "--label", "y", "--model", model], [train, "--model", model], [train, "--label", "y"]):
+        _, text, _ = run(capsys, *arguments, "--out", out, *(quick if model not in arguments else ()), *more)
+        assert "without probabilities" not in " ".join(text.split())
+        assert "probability" in pandas.read_csv(out)
+
+
+def test_no_step_proposes_a_column_that_may_leak(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(1200) < 0.3
+    near = np.where(rng.random(1200) < 0.004, ~y, y)
+    frame = pandas.DataFrame({"siu": near.astype(int), "a": y + 2 * rng.normal(size=1200), "y": y.astype(int)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = run(capsys, tmp_path / "t.csv", "--label", "y", *QUICK)
+    steps = next_steps(text)
+    assert "Leave out siu" in steps
+    assert not any("--only" in command for command in steps.values())
+
+
+@pytest.mark.parametrize(("name", "is_near"), [("country", False), ("amuont", True)])
+def test_a_name_is_proposed_only_if_it_is_similar(capsys, tmp_path, name, is_near):
+    path = tmp_path / "t.csv"
+    path.write_text("amount,y\n1,0\n2,1\n")
+    status, _, err = run(capsys, path, "--label", name)
+    assert (status, "did you mean 'amount'?" in err) == (2, is_near)
+    assert is_near or "its columns are amount, y" in err
+
+
+def test_reasons_that_all_rows_share_are_printed_once():
+    rows = [f"prior = 5 (+1.42); age = {k} (+0.{k}0)" for k in range(5)]
+    columns = {"rank": list("12345"), "score": ["1.0"] * 5}
+    above, head, *lines = printing.list_lines(columns, rows)
+    assert above == "Reasons in all 5 rows: prior = 5 (+1.42)."
+    assert head == "rank  score  other reasons"
+    assert lines == [f"{k + 1:>4}    1.0  age = {k} (+0.{k}0)" for k in range(5)]
+    few = {name: cells[:4] for name, cells in columns.items()}
+    assert printing.list_lines(few, rows[:4])[1] == "   1    1.0  prior = 5 (+1.42); age = 0 (+0.00)"

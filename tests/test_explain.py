@@ -127,6 +127,15 @@ def test_only_columns_in_use_are_read():
     assert lacking.reasons() == ["", "a = 2 (+1.00)"]
 
 
+@pytest.mark.parametrize(("rows", "what"), [(X[:1], "a single row"), (X[[2, 2]], "equal rows")], ids=["one", "equal"])
+def test_rows_that_do_not_differ_need_a_reference(rows, what):
+    H, lam = rankers.columns(3, names=["a", "b", "c"]), np.array([1.0, -2.0, 0.5])
+    with pytest.raises(ValueError, match=rf"X has {what} and there is no reference.*Pass reference=training rows"):
+        pnorm.explain(rows, H, lam)
+    assert pnorm.explain(rows, H, lam, reference=X).contributions.any()
+    assert not pnorm.explain(rows, H, [0.0, 0.0, 0.0]).contributions.any()
+
+
 def test_a_single_row_may_be_the_reference_in_any_form():
     pandas = pytest.importorskip("pandas")
     H, lam = rankers.columns(3, names=["a", "b", "c"]), np.array([1.0, -2.0, 0.5])

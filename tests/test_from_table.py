@@ -736,13 +736,16 @@ def test_rare_levels_are_one():
 
 def test_levels_that_differ_in_case_or_spaces_are_kept_apart_with_a_note():
     column = ["South"] * 30 + ["south"] * 20 + ["SOUTH  east"] * 10 + ["North"] * 20 + ["South East"] * 15 + ["X"] * 5
-    G = made(*sides(column), min_rows=2)
+    G, message = told(*sides(column), min_rows=2)
+    spelled = "Columns with several spellings of one value: c (4 differ only in case or spaces: South, south, ...). "
+    assert message.startswith(f'{spelled}Pass kinds={{"c": "any case"}} to merge them. H.plan lists all columns. ')
+    assert made(*sides(column), min_rows=2, kinds={"c": "any case"}).names != G.names
     assert G.plan[0].note == "4 differ only in case or spaces: South, south, ..."
     assert [name for name in G.names if name.lower().startswith("c = s")] == [
         "c = SOUTH  east", "c = South", "c = South East", "c = south"
     ]  # fmt: skip
     assert "differ only" in str(G.plan)
-    G = made(*sides(["ab  c"] * 30 + ["ab c"] * 40 + ["d"] * 20 + ["e"] * 2), min_rows=5)
+    G = quietly(*sides(["ab  c"] * 30 + ["ab c"] * 40 + ["d"] * 20 + ["e"] * 2), min_rows=5)
     assert G.plan[0].note == "1 rare value is the level (rare); 2 differ only in case or spaces: ab c, 'ab  c'"
     assert made(*sides(["South"] * 50 + ["North"] * 50)).plan[0].note == ""
     assert made(*sides([1.5, 2.5] * 50), kinds={"c": "category"}).plan[0].note == ""

@@ -1,5 +1,6 @@
 """The report: the page is whole, needs nothing else, escapes all that users name, and its numbers are those of metrics."""
 
+import dataclasses
 import math
 import re
 import warnings
@@ -11,7 +12,7 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
-from pnorm._job.quality import Difference
+from pnorm._job.quality import Difference, quality
 from pnorm._report import charts, markup, pictures, report
 
 RNG = np.random.default_rng(11)
@@ -242,12 +243,12 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
     ("by", "told"),
     [
         (0.0, "as many positives as “x” (1 fewer to 1 more)"),
-        (0.01, "about as many positives as “x” (1 fewer to 1 more; tied rows count in part)"),
-        (-0.5, "0.5 positives fewer than “x” (1 fewer to 1 more; tied rows count in part)"),
+        (0.01, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
+        (-0.5, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
         (1.0, "1 positive more than “x” (1 fewer to 1 more)"),
     ],
 )
-def test_lists_that_differ_by_a_small_part_of_a_tied_row_are_called_equal(by, told):
+def test_lists_that_differ_by_less_than_a_row_are_called_equal(by, told):
     difference = Difference("precision", "x", metrics.Estimate(by / 10, -0.1, 0.1, 0.95), 10)
     sentence, interval, shows = markup.compared(difference, "top")
     assert f"{sentence} ({interval})" == f"In the first 10 rows this list has {told}"
@@ -785,3 +786,42 @@ def test_levels_that_add_the_same_share_a_line():
     assert [line[0] for line in lines] == ["town 00", "town 03", "18 levels: town 01, town 02, town 04 and 15 more"]
     assert sum(float(line[2].rstrip("\u00a0 %")) for line in lines) == pytest.approx(100.0, abs=0.2)
     assert "not shown" not in page
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "told", "wins"),
+    [
+        (-1.0, -0.0498, -0.001, "as many positives as “x alone”, to within one row (0 to 1 fewer; tied", False),
+        (-3.0, -1.0, -0.5, "1 positive fewer than “x alone” (0 to 3 fewer)", True),
+        (-3.0, -1.0, 0.0, "1 positive fewer than “x alone” (0 to 3 fewer)", False),
+        (0.001, 0.5, 1.0, "as many positives as “x alone”, to within one row (0 to 1 more", False),
+        (0.0, 0.0, 0.0, "as many positives as “x alone” (0 to 0)", False),
+    ],
+)
+def test_another_list_is_better_by_a_row_at_least(low, value, high, told, wins):
+    rng = np.random.default_rng(0)
+    sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
+    found = quality(*sides, {"x alone": sides}, depths=[245])
+    of = found.differences[0]._replace(value=metrics.Estimate(value / 245, low / 245, high / 245, 0.95), depth=245)
+    sentence, interval, shows = markup.compared(of, "top")
+    assert f"In the first 245 rows this list has {told}" in f"{sentence} ({interval})"
+    chance = "This difference may be chance." * (abs(value) >= 1)
+    assert shows == ("“x alone” is better in the first 245 rows." if wins else chance)
+    found = dataclasses.replace(found, difference=of, averages=())
+    assert markup.beaten(found) == [("x alone", "in the first 245 rows")] * wins
+
+
+def test_average_precisions_that_differ_by_a_thousandth_are_the_same():
+    rng = np.random.default_rng(0)
+    sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
+    found = quality(*sides, {"x alone": sides})
+    for value, wins in ((-0.0009, False), (-0.0011, True)):
+        of = found.averages[0]._replace(value=metrics.Estimate(value, 2 * value, value / 2, 0.95))
+        found = dataclasses.replace(found, averages=(of,))
+        assert markup.beaten(found) == [("x alone", "in average precision")] * wins
+
+
+def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
+    heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
+    assert {"First rows", "Precision", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads
+    assert ".stack thead { display: none; }" in full.text

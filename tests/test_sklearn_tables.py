@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm._checks.labelled import PAIRS
 from pnorm.rankers import TableWarning, UnknownLevelWarning
 
 sklearn = pytest.importorskip("sklearn")
@@ -92,7 +93,7 @@ def test_what_is_chosen_among_is_made_once(monkeypatch, frame, how):
     import pnorm.rankers._from_table as module
 
     made = []
-    monkeypatch.setattr(module, "_tell", made.append)
+    monkeypatch.setattr(module, "_tell", lambda learned, plan_called: made.append(learned))
     model = PNormPush(**how).fit(*frame)
     assert len(made) == 1
     kinds = {None: ["line + cuts", "steps"], True: ["line + cuts"], False: ["cuts", "steps"]}[how.get("linear")]
@@ -549,3 +550,42 @@ def test_a_single_column_is_refused_with_the_way_to_a_frame(package):
     for column in (frames.Series(["a", "b"] * 20), frames.Series(np.arange(40.0))):
         with pytest.raises(ValueError, match=r"got a single column \(Series\). Pass a frame, as in"):
             PNormPush().fit(column, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize(("yes", "no"), PAIRS, ids=lambda word: word)
+def test_yes_of_other_languages_is_the_positive_class(yes, no):
+    x = np.linspace(-2, 2, 60)[:, None]
+    y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, yes, no)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = quick().fit(x, y)
+    assert model.classes_.tolist() == [no, yes]
+    assert (model.lam_ > 0).all()
+    assert len(told) == (yes < no)
+    for warning in told:
+        assert warning.filename == __file__
+        assert f"The labels {yes} and {no} mean yes and no" in str(warning.message)
+        assert f"give them y == {yes!r}. Pass pos_label={yes!r} to fit" in str(warning.message)
+
+
+def test_unknown_words_are_taken_in_their_order_with_a_warning():
+    x = np.linspace(-2, 2, 60)[:, None]
+    y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, "fraud", "ok")
+    with pytest.warns(UserWarning, match="ok is taken as the positive class, because it sorts after fraud") as told:
+        model = quick().fit(x, y)
+    assert "Pass pos_label='ok' to fit to confirm this, or pos_label='fraud' for" in str(told[0].message)
+    assert model.classes_.tolist() == ["fraud", "ok"]
+
+
+def test_a_warning_names_the_plan_of_the_model_and_spellings():
+    x = np.linspace(-2, 2, 80)
+    X = {"x": x, "town": ["Ulm", "ulm", "Bonn", "BONN"] * 20}
+    with pytest.warns(TableWarning) as told:
+        quick().fit(X, np.sin(7 * x) + x > 0)
+    message = str(told[0].message)
+    assert told[0].filename == __file__
+    assert "town (4 differ only in case or spaces: " in message
+    assert 'Pass kinds={"town": "any case"} to merge them. model.rankers_.plan lists all columns.' in message
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(kinds={"town": "any case"}).fit(X, np.sin(7 * x) + x > 0)

@@ -8,6 +8,8 @@ import scipy.sparse
 
 import pnorm
 from pnorm import _checks
+from pnorm._checks.labelled import PAIRS
+from pnorm._tables.labels import Labels
 
 pl = pytest.importorskip("polars")
 
@@ -243,3 +245,25 @@ def test_a_label_of_any_length_makes_a_short_message():
     with pytest.raises(ValueError, match="say which label") as error:
         pnorm.split(ROWS, ["x" * 200_000, *"yyyyyyyy"])
     assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(("yes", "no"), PAIRS, ids=lambda word: word)
+def test_yes_and_no_of_other_languages_are_plain_as_a_pair(yes, no):
+    for words in ((yes, no), (yes.capitalize(), no.capitalize())):
+        y = np.where(KEEP, *words)
+        pos, neg = pnorm.split(np.arange(9), y)
+        np.testing.assert_array_equal(pos, np.flatnonzero(KEEP))
+        np.testing.assert_array_equal(neg, np.flatnonzero(~KEEP))
+        labels = Labels("y")
+        for label in y:
+            labels.of([str(label)], lambda row: f"row {row}")
+        assert labels.check() == {words[0]}
+    for other in ("maybe", "0", "no" if no != "no" else "nein"):
+        with pytest.raises(ValueError, match="say which label of y is positive with pos_label"):
+            pnorm.split(np.arange(9), np.where(KEEP, yes, other))
+
+
+def test_other_words_are_no_pair():
+    for words in (("ok", "fraud"), ("ja", "non"), ("oui", "nein"), ("nein", "non")):
+        with pytest.raises(ValueError, match="say which label of y is positive with pos_label"):
+            pnorm.split(np.arange(9), np.where(KEEP, *words))

@@ -19,6 +19,21 @@ _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 """Labels that are positive or negative without further information."""
 
+PAIRS = (
+    *[("ja", no) for no in ("nein", "nee", "nej", "nei")],
+    *[(yes, "no") for yes in ("sí", "si", "sì")],
+    *[("sim", no) for no in ("não", "nao")],
+    *[("da", no) for no in ("ne", "nu")],
+    *[("evet", no) for no in ("hayır", "hayir")],
+    *[("kyllä", "ei"), ("kylla", "ei"), ("oui", "non"), ("tak", "nie"), ("ano", "ne"), ("áno", "nie"), ("igen", "nem")],
+    *[("да", "нет"), ("так", "ні"), ("ναι", "όχι"), ("はい", "いいえ"), ("是", "否")],
+    *[("wahr", "falsch"), ("vrai", "faux"), ("vero", "falso"), ("verdadero", "falso"), ("verdadeiro", "falso")],
+)
+"""Labels of other languages, positive and negative, that are plain only as a pair."""
+
+_POSITIVE = {*_POSITIVE_WORDS, *[yes for yes, _ in PAIRS]}
+_NEGATIVE = {*_NEGATIVE_WORDS, *[no for _, no in PAIRS]}
+
 BY_LABELS = "If these are labels, pass the scores first and the labels by name: auc(scores, y=labels)"
 """How the functions of two sides take labels, for messages."""
 
@@ -134,15 +149,24 @@ def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
 def plainly_positive(labels: Collection[Any]) -> set[Any]:
     """Return the labels that are positive by their own words, if all others are their opposite; else none."""
     words = [word(label) for label in labels]
-    plain = set(words)
-    if len(plain) != 2 or set(map(is_plain, plain)) != {True, False}:
+    if len(set(words)) != 2 or not may_be_plain(words):
         return set()
     return {label for label, text in zip(labels, words, strict=True) if is_plain(text)}
 
 
+def may_be_plain(words: Collection[str]) -> bool:
+    """Return whether words, as `word` writes them, are opposites, or one word that has an opposite."""
+    known = set(words)
+    if len(known) != 2:
+        return len(known) == 1 and is_plain(*known) is not None
+    if any(known == set(pair) for pair in PAIRS):
+        return True
+    return len(known & set(_POSITIVE_WORDS)) == len(known & set(_NEGATIVE_WORDS)) == 1
+
+
 def is_plain(text: str) -> bool | None:
-    """Return whether a word, as `word` writes it, is positive by itself, or negative; None if it is neither."""
-    return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
+    """Return whether a word, as `word` writes it, is positive, or negative; None if it is neither."""
+    return True if text in _POSITIVE else False if text in _NEGATIVE else None
 
 
 def word(label: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import difflib
 import itertools
 import math
 import numbers
@@ -420,7 +419,7 @@ def place_of(column: Any, labels: Sequence[str], name: str, argument: str) -> in
         return place
     found = [place for place, label in enumerate(labels) if label == column]
     if not found:
-        near = difflib.get_close_matches(column, labels, 1)
+        near = text.nearest(column, labels)
         hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
         raise ValueError(f"{argument} names the column {column!r:.60}, which is not in {name}{hint}")
     if len(found) > 1:

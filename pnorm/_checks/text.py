@@ -30,10 +30,14 @@ def first(values: Sequence[object], most: int, show: Callable[[Any], str] = show
     return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")
 
 
+ALIKE = 0.65
+"""The least similarity of a name that messages propose; 0.615 is that of "amount" and "country"."""
+
+
 def nearest(name: str, names: Sequence[str]) -> list[str]:
     """Return a list with the name that is most similar to another one; an empty list if none is similar."""
     same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
-    return same[:1] if same or len(name) > 100 else difflib.get_close_matches(name, names, 1)
+    return same[:1] if same or len(name) > 100 else difflib.get_close_matches(name, names, 1, ALIKE)
 
 
 _PACKAGES = {

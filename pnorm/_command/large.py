@@ -313,6 +313,7 @@ def write_scores(
     learned: Learned,
     threshold: float | None,
     split: Callable[[], HeldIn] | None,
+    has_probability: bool = True,
 ) -> int:
     """Write the scores of all rows, in their order; return how many there are.
 
@@ -329,7 +330,8 @@ def write_scores(
     scores, is_held = np.concatenate(f), None if split is None else np.concatenate(held)
     take = None if threshold is None else scores >= threshold
     known = np.concatenate(has_label) if reader.is_apart else None
-    write_in_order(path, reader, scores, learned.probability(scores), take, is_held, known)
+    probability = learned.probability(scores) if has_probability else None
+    write_in_order(path, reader, scores, probability, take, is_held, known)
     return scores.size
 
 

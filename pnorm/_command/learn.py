@@ -33,7 +33,17 @@ from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means
 from pnorm._reasons.explain import moving_together
 from pnorm._report import markup
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import Verdict, advice, doubts, hidden_probabilities, leaks, near_copies, texts, verdicts
+from pnorm._report.verdicts import (
+    Verdict,
+    advice,
+    doubts,
+    hidden_probabilities,
+    leaks,
+    near_copies,
+    texts,
+    unwritten_probabilities,
+    verdicts,
+)
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import Table
@@ -468,6 +478,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
                 continue
             if (
                 name.endswith(markup.ALONE)
+                and name.removesuffix(markup.ALONE) not in suspects
                 and (name in better or difference.value <= 0.0)
                 and len(job.columns.used) > 1
             ):
@@ -540,12 +551,15 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     """Write the scores of all rows of the file, and return lines on them."""
     kept = found.kept
     cut = None if found.is_refitted else found.cutoff
+    unwritten = "" if found.tested is None else unwritten_probabilities(found.quality)
+    without = f", {unwritten}" if unwritten else ""
     threshold = None if cut is None else cut.score
     has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
     path = path_shown(arguments.out)
     if job.reader is not None and job.drawn is not None:
-        n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
-        lines = [f"scores of {n:,} rows: {path}", printing.IN_ORDER]
+        split = job.drawn.split if has_held else None
+        n = write_scores(arguments.out, job.reader, kept, threshold, split, has_probability=not unwritten)
+        lines = [f"scores of {n:,} rows{without}: {path}", printing.IN_ORDER]
     else:
         rows, held = job.file, job.held
         has_label = np.ones(held.size, bool)
@@ -559,7 +573,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
         columns = scores_file.columns(
             f,
             rows.ids,
-            kept.probability(f),
+            None if unwritten else kept.probability(f),
             None if threshold is None else f >= threshold,
             held if has_held else None,
             why,
@@ -568,7 +582,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
             None if rows.labels is None else (str(job.columns.label), rows.labels),
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines = [f"scores of {f.size:,} rows, best first: {path}"]
+        lines = [f"scores of {f.size:,} rows, best first{without}: {path}"]
     if has_held:
         of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
         lines[-1] += f" (rows with {of} are training rows)"

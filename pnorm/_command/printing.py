@@ -476,6 +476,10 @@ def list_columns(
     return columns
 
 
+_MANY = 5
+"""Rows of a list from which on the reasons that all have in common are printed once, above."""
+
+
 def list_lines(
     columns: Mapping[str, Sequence[str]], reasons: Sequence[str] | None, left: Sequence[str] = ("id", "label")
 ) -> list[str]:
@@ -487,8 +491,12 @@ def list_lines(
     if reasons is None:
         return [line.rstrip() for line in lines]
     room = max(_width() - len(lines[0]) - 4, 30)
-    told = ["reasons", *[_fitting(text, room) for text in reasons]]
-    return [f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]
+    parts = [text.split("; ") for text in reasons]
+    common = [part for part in parts[0] if all(part in of_row for of_row in parts)] if len(parts) >= _MANY else []
+    of_rows = ["; ".join([part for part in of_row if part not in common]) for of_row in parts]
+    told = ["other reasons" if common else "reasons", *[_fitting(text, room) for text in of_rows]]
+    above = sentences(f"Reasons in all {len(parts)} rows: {'; '.join(common)}.") if common else []
+    return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
 def list_notes(push: str, has_ids: bool, reference: str = "") -> list[str]:

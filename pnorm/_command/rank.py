@@ -33,7 +33,7 @@ from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import doubts, few_rows, hidden_probabilities
+from pnorm._report.verdicts import doubts, few_rows, unwritten_probabilities
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
@@ -108,9 +108,9 @@ def file(arguments: argparse.Namespace) -> None:
             ranked = _of_source(arguments, model, source, columns, seen, progress)
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
         print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
-    _print(arguments, ranked)
+    unwritten = _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
-        lines = _write(arguments, ranked, progress)
+        lines = _write(arguments, ranked, progress, unwritten)
     printing.section("Files written", lines)
     if arguments.out is None:
         step = ("Write the scores of all rows", printing.again(arguments, ["--out", "ranked.csv"]))
@@ -290,7 +290,8 @@ def _rows(
     return Rows(source, table, ids, labels, sorted(positive), y, counts=sizes, **empty)
 
 
-def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
+def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
+    """Print the results, and return why a file of scores has no probabilities; empty if it may have them."""
     model, rows, f = ranked.model, ranked.rows, ranked.f
     push = _push(model)
     if ranked.label is None:
@@ -307,7 +308,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     printing.notes([*empty, about, *rows.source.notes])
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
-    hidden, is_hidden = "", False
+    hidden = unwritten = ""
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
@@ -316,7 +317,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         measured = quality(pos, neg, push=push, probability=chance, budget=_depth(arguments, n))
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
         printing.section(title, [*printing.quality_lines(measured), *printing.sentences(few_rows(measured))])
-        hidden, is_hidden = doubts(measured), bool(hidden_probabilities(measured))
+        hidden, unwritten = doubts(measured), unwritten_probabilities(measured)
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.section("Rows to take", printing.budget_lines(f, ranked.take))
@@ -325,13 +326,14 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
-        chances = None if is_hidden else _chance(model, f[at])
+        chances = None if unwritten else _chance(model, f[at])
         found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
         why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
         notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         notes += printing.sentences(hidden)
         printing.section(title, [*printing.list_lines(found, why), *notes])
+    return unwritten
 
 
 def _trained_on(arguments: argparse.Namespace, ranked: _Ranked) -> list[str]:
@@ -345,24 +347,23 @@ def _top(arguments: argparse.Namespace, f: Vector) -> int:
     return min(printing.TOP if arguments.top is None else int(arguments.top), f.size)
 
 
-def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -> list[str]:
-    """Write the files of the options, and return lines on them."""
+def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, unwritten: str) -> list[str]:
+    """Write the files of the options, and return lines on them; `unwritten` is why probabilities are left out."""
     model, rows, f = ranked.model, ranked.rows, ranked.f
-    lines = []
+    lines, chance = [], None if unwritten else _chance(model, f)
+    without = f", {unwritten}" if unwritten else ""
     if arguments.out is not None and ranked.large is not None:
         ranked.large.reader.progress = progress
-        write_in_order(
-            arguments.out, ranked.large.reader, f, _chance(model, f), ranked.take, has_label=_marks(arguments, ranked)
-        )
-        lines += [f"scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
+        write_in_order(arguments.out, ranked.large.reader, f, chance, ranked.take, has_label=_marks(arguments, ranked))
+        lines += [f"scores of {counted(f.size, 'row')}{without}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
         why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
         is_apart, of_ids = _marks(arguments, ranked), _id_column(arguments, rows)
         labels = None if rows.labels is None else (str(ranked.label), rows.labels)
-        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why, is_apart, of_ids, labels)
+        columns = scores_file.columns(f, rows.ids, chance, ranked.take, None, why, is_apart, of_ids, labels)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines.append(f"scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
+        lines.append(f"scores of {counted(f.size, 'row')}, best first{without}: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
         name, at = path_shown(printing.base_name(arguments.file)), np.flatnonzero(ranked.has_label)

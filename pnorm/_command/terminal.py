@@ -53,7 +53,7 @@ _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)
 _OPTIONS = {
     "make the column another kind with kinds": "set the kind of the column with --kind",
     "no column of pos and neg can be used": "no column can be used",
-    "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
+    'kinds={"COLUMN": "category"} uses one anyway': "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
 }
 """Words of messages on arguments of functions, and the words of the command for them."""

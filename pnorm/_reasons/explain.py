@@ -275,8 +275,7 @@ def explain(
         Coefficients, one per weak ranker.
     reference : rows, or a single row, optional
         Rows to compare with, in the form of X: the negatives, to explain how a row differs from the average negative;
-        or another row, to explain why one is above the other. By default X. A single row is then compared with itself,
-        and all its contributions are zero.
+        or another row, to explain why one is above the other. By default X, which then needs rows that differ.
     weight : array_like, optional
         Case weights of the rows of the reference, or of X without a reference, zero or more: all means are weighted.
     n_threads : int, optional
@@ -292,7 +291,7 @@ def explain(
     ------
     ValueError, TypeError
         If X or the reference does not fit the rankers, `lam` is not one finite number per ranker, or `weight` not one
-        number per row, zero or more.
+        number per row, zero or more. Also if X is a single row, or equal rows, and there is no reference.
     OverflowError
         If a score, or a part of its sum, is too large for a double.
 
@@ -346,6 +345,12 @@ def explain(
     parts, seen = parts_of(X, rankers, lam, n_threads)
     tell(seen)
     others = parts
+    if reference is None and lam.any() and not (parts != parts[:, :1]).any():
+        raise ValueError(
+            f"X has {'a single row' if parts.shape[1] == 1 else 'equal rows'} and there is no reference, so every "
+            "contribution would be zero. Pass reference=training rows, such as the negatives. The estimator's explain "
+            "needs none"
+        )
     if reference is not None:
         with _checks.rows_called("reference"):
             others, seen = parts_of(beside, rankers, lam, n_threads)

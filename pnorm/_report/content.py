@@ -535,7 +535,8 @@ def _calibration(of: Findings) -> Section | None:
             strict=True,
         )
     ]
-    told, _ = markup.calibrated(of.quality)
+    told, is_wrong = markup.calibrated(of.quality)
+    how = "“Get probabilities from scores” in the documentation of pnorm shows how to recalibrate them."
     inside = sum(share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
     parts = (
         f"In {inside} of {len(rows)} parts of the rows, the mean predicted probability is inside the interval of the "
@@ -545,7 +546,7 @@ def _calibration(of: Findings) -> Section | None:
     return (
         "calibration",
         "Calibration of the probabilities",
-        paragraph(text(told, markup.SENTENCE))
+        paragraph(text(told, markup.SENTENCE), how if is_wrong else "")
         + paragraph(text(parts, markup.SENTENCE), kind="soft")
         + markup.figure(
             str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",

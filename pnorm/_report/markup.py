@@ -79,10 +79,6 @@ def signed_count(value: float) -> str:
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"
 
 
-_EQUAL = 0.05
-"""Rows by which the numbers of hits of two lists differ at least, if one is called larger; ties make parts of rows."""
-
-
 def compared(of: Difference, push: str) -> tuple[str, str, str]:
     """Return how many more hits a list has than another, without a full stop; the interval; and what it shows.
 
@@ -91,19 +87,20 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
     many = count(abs(round(by, 6)))
-    is_equal = abs(by) < _EQUAL
+    is_same = _is_same(of)
     told = (
-        f"{'' if many == '0' else 'about '}as many {hit}s as"
-        if is_equal
+        f"as many {hit}s as"
+        if is_same
         else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
-    shows = "" if is_equal else "This difference may be chance."
-    if low > 0.0 or high < 0.0:
+    shows = "" if is_same else "This difference may be chance."
+    if not is_same and (low > 0.0 or high < 0.0):
         shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
     place, interval = there(of, push), _more(low, high)
+    near = ", to within one row" if is_same and many != "0" else ""
     if not float(many.replace(",", "")).is_integer():
         interval += "; tied rows count in part"
-    return f"{place.capitalize()} this list has {told} {called(of.other)}", interval, shows
+    return f"{place.capitalize()} this list has {told} {called(of.other)}{near}", interval, shows
 
 
 def of_one(hits: float, hit: str) -> str:
@@ -135,15 +132,27 @@ NO_BETTER = "The test does not show that this list is better than a random order
 
 
 def beaten(of: Quality) -> list[tuple[str, str]]:
-    """Return the other lists that are better beyond chance, each with the measures in which they are."""
+    """Return the other lists that are better beyond chance, each with the measures in which they are.
+
+    The interval excludes zero, and the difference is a row or more, or more than `SAME` in average precision.
+    """
     found: dict[str, list[str]] = {}
     for difference in of.differences:
-        if difference.value.high < 0.0:
+        if difference.value.high < 0.0 and not _is_same(difference):
             found.setdefault(difference.other, []).append(there(difference, of.push))
     for difference in of.averages:
-        if difference.value.high < 0.0:
+        if difference.value.high < 0.0 and difference.value < -SAME:
             found.setdefault(difference.other, []).append("in average precision")
     return [(name, " and ".join(what)) for name, what in found.items()]
+
+
+SAME = 0.001
+"""Average precisions that differ by no more are called the same."""
+
+
+def _is_same(of: Difference) -> bool:
+    """Return whether two lists have the same hits among their first rows, to within a row."""
+    return abs(of.depth * float(of.value)) < 1.0 - 1e-6
 
 
 def calibrated(of: Quality) -> tuple[str, bool]:
@@ -237,6 +246,10 @@ def averages(of: Quality) -> list[str]:
         if f"{other:.3f}" == f"{float(own.value):.3f}":
             told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
             continue
+        if value >= -SAME:
+            near = f"{other:.3f} against {own.value:.3f} (difference {interval})"
+            told.append(f"The average precision of {name} is nearly the same, {near}.")
+            continue
         doubt = f" ({interval})" if high < 0.0 else f"; the difference may be chance ({interval})"
         told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
     return told
@@ -279,13 +292,16 @@ def table(
 ) -> str:
     """Return a table whose first column names the rows; all cells are HTML.
 
-    Columns in `left` are set flush left. The caption of a table with a title is for those who do not see it.
+    Columns in `left` are set flush left. The caption of a table with a title is for those who do not see it. On a
+    narrow page a table without pictures becomes a block for each row, with the heads beside the cells.
     """
+    if kind not in ("rows", "bars"):
+        kind = f"{kind} stack".strip()
     flush = ['class="left"' if k in left else "" for k in range(len(head))]
     above = "".join(f'<th scope="col" {flush[k]}>{cell}</th>' for k, cell in enumerate(head))
     body = "".join(
-        f'<tr><th scope="row" {flush[0]}>{row[0]}</th>'
-        + "".join(f"<td {flush[k]}>{cell}</td>" for k, cell in enumerate(row[1:], 1))
+        f'<tr><th scope="row" {flush[0]} data-head="{head[0]}">{row[0]}</th>'
+        + "".join(f'<td {flush[k]} data-head="{head[k]}">{cell}</td>' for k, cell in enumerate(row[1:], 1))
         + "</tr>"
         for row in rows
     )

@@ -125,7 +125,17 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   dl div { grid-template-columns: 1fr; }
   th, td { padding-right: .5rem; }
   .measures table { font-size: .86rem; }
-  .measures tbody th { min-width: 5rem; }
+  .stack thead { display: none; }
+  .stack table, .stack caption, .stack tbody { display: block; }
+  .stack tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
+  .stack tbody th { display: block; text-align: left; padding: 0; border: 0; overflow-wrap: anywhere; }
+  .stack:not(.measures) tbody th::before { content: attr(data-head) " "; color: var(--soft); font-weight: 400; }
+  .stack td { display: flex; justify-content: flex-end; gap: .3rem; padding: .05rem 0; border: 0; }
+  .stack td::before { content: attr(data-head); margin-right: auto; color: var(--soft); font-weight: 400;
+    overflow-wrap: anywhere; }
+  .stack td.left { white-space: normal; overflow-wrap: anywhere; text-align: right; }
+  .stack td:empty { display: none; }
+  .stack td .interval { display: inline; margin-left: .3rem; }
   .bar, .columns .bar { width: 4rem; }
   .rows thead { display: none; }
   .rows table, .rows caption, .rows tbody { display: block; }

@@ -162,6 +162,12 @@ def hidden_probabilities(quality: Quality) -> str:
     return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
 
 
+def unwritten_probabilities(quality: Quality) -> str:
+    """Return that a file of scores has no probabilities, and why; empty if it has them or they do not exist."""
+    why = hidden_probabilities(quality).partition(", ")[2].removesuffix(".")
+    return f"without probabilities, {why}" if why else ""
+
+
 def doubts(quality: Quality) -> str:
     """Return what the test shows against the order and the probabilities of the rows that are shown."""
     told, is_wrong = markup.calibrated(quality)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector, reads_as_missing
-from pnorm._checks.labelled import is_plain, plainly_positive, word
+from pnorm._checks.labelled import is_plain, may_be_plain, plainly_positive, word
 from pnorm._checks.text import first, shown
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import TableError
@@ -84,9 +84,9 @@ class Labels:
         """Count the labels of more rows; raise TableError if the positive label is not clear."""
         self.counts.update(counts)
         if self._positive is None:
-            plain = [is_plain(text) for text in {word(label) for label in self.counts}]
-            alone = self._unlabelled is not None and len(plain) < 2  # the only label so far
-            if not alone and (None in plain or len(set(plain)) < len(plain)):
+            words = {word(label) for label in self.counts}
+            alone = self._unlabelled is not None and len(words) < 2  # the only label so far
+            if words and not alone and not may_be_plain(words):
                 raise _say_which(self.counts, self._column or _column(self.name), self._say)
 
     def positive(self) -> set[str]:

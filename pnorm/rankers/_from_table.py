@@ -259,7 +259,7 @@ def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> T
         (cells,) = _checks.cells_of(X, "X", found, width, [c])
         return ColumnOfRows([(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places])
 
-    return made(column, "X", found, width, positive.size, **how)
+    return made(column, "X", found, width, positive.size, plan_called="model.rankers_.plan", **how)
 
 
 def made(
@@ -276,8 +276,12 @@ def made(
     min_rows: int | None = None,
     max_levels: int = 255,
     n_threads: int | None = None,
+    plan_called: str = "H.plan",
 ) -> Table:
-    """Return the weak rankers of a table; `column` is a function that returns its columns."""
+    """Return the weak rankers of a table; `column` is a function that returns its columns.
+
+    `plan_called` is the plan of the result in a warning.
+    """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
@@ -301,9 +305,9 @@ def made(
     if not sources:
         reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
         rows = "pos and neg" if name == "pos" else name
-        hint = "; kinds={'name': 'category'} uses one anyway" if any(of.values > 1 for of in plan) else ""
+        hint = '; kinds={"COLUMN": "category"} uses one anyway' if any(of.values > 1 for of in plan) else ""
         raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
-    _tell(learned)
+    _tell(learned, plan_called)
     return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None])
 
 
@@ -333,9 +337,11 @@ class _Learned:
     """Whether it almost separates the sides alone, and is not in `kinds`."""
     agrees: str = ""
     """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
+    spelled: str = ""
+    """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
 
 
-def _tell(learned: Sequence[_Learned]) -> None:
+def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome."""
     plans = [of.plan for of in learned]
     left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != AS_ASKED]
@@ -343,6 +349,7 @@ def _tell(learned: Sequence[_Learned]) -> None:
     doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
     leaks = [shown(of.plan.name) for of in learned if of.separates]
     alike = [f"{shown(of.plan.name)} ({of.agrees} of the rows)" for of in learned if of.agrees]
+    spelled = [f"{shown(of.plan.name)} ({of.spelled})" for of in learned if of.spelled]
     said = []
     if left:
         said.append(f"{_LEFT_OUT_ARE} {_few(left)}.")
@@ -350,6 +357,9 @@ def _tell(learned: Sequence[_Learned]) -> None:
         said.append(f"{_CATEGORIES_ARE} {_few(doubts)}.")
     if unread:
         said.append(f"{_UNREAD_ARE} {_few(unread)}.")
+    if spelled:
+        name = next(shown(of.plan.name) for of in learned if of.spelled)
+        said.append(f'{_SPELLED_ARE} {_few(spelled)}. Pass kinds={{"{name}": "any case"}} to merge them.')
     if leaks:
         known = "it is" if len(leaks) == 1 else "they are"
         said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
@@ -361,8 +371,8 @@ def _tell(learned: Sequence[_Learned]) -> None:
     if told is not None:
         told.append(True)
     warn(
-        f"{' '.join(said)} The attribute plan of the weak rankers lists all columns. "
-        "Pass kinds={'name': 'category'} to use a column, or 'leave out' to drop it",
+        f"{' '.join(said)} {plan_called} lists all columns. "
+        'Pass kinds={"COLUMN": "category"} to use a column, or "leave out" to drop it',
         TableWarning,
     )
 
@@ -371,6 +381,7 @@ _LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as c
 _LEAKS_ARE = "Columns that separate the sides nearly alone:"
 _ALIKE_ARE = "Columns that agree with the label:"
 _UNREAD_ARE = "Columns with values that do not read:"
+_SPELLED_ARE = "Columns with several spellings of one value:"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
 """Not empty if the tables of this run have been warned of; None if every table is warned of."""
@@ -388,7 +399,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _LEAKS_ARE, _ALIKE_ARE))
+    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _SPELLED_ARE, _LEAKS_ARE, _ALIKE_ARE))
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
@@ -407,7 +418,7 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = self._agrees = self._words_told = ""
+        self._alone = self._agrees = self._words_told = self._spelled = ""
         self._words: tuple[str, ...] = ()
         self._span, self._ends = 0.0, (0.0, 0.0)
 
@@ -428,7 +439,9 @@ class _Learner:
         )
         source = Source(self._c, reading, tuple(parts), 0 if self._unread is None else self._unread.unknown)
         found = _Learned(source, plan, self._doubt, self._ask())
-        return found if self._wish is not None else replace(found, separates=bool(self._alone), agrees=self._agrees)
+        if self._wish is not None:
+            return found
+        return replace(found, separates=bool(self._alone), agrees=self._agrees, spelled=self._spelled)
 
     def _ask(self) -> Ask | None:
         if self._doubt:
@@ -450,7 +463,7 @@ class _Learner:
             if self._sign:
                 raise ValueError(
                     f"monotone names {shown(self._label)!r}, a category, whose levels have no order; "
-                    "kinds={'name': ['low', 'high']} gives them one"
+                    'kinds={"COLUMN": ["low", "high"]} gives them one'
                 )
             return self._levels()
         return reading, self._numeric(reading)
@@ -730,7 +743,8 @@ class _Learner:
             self._note = f"{rare:,} rare {'value is' if rare == 1 else 'values are'} the level {RARE}"
         elif rare:
             self._note = f"{NO_LEVEL} {self._how.min_rows} rows; only whether it is missing counts"
-        self._note = "; ".join(filter(None, [self._note, alike or _alike(counts)]))
+        self._spelled = "" if any_case else _alike(counts)
+        self._note = "; ".join(filter(None, [self._note, alike or self._spelled]))
         if missing:
             levels.append(None)
         self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
