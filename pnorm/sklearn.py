@@ -40,7 +40,7 @@ from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
-from pnorm._checks.labelled import is_plain, plainly_positive, word
+from pnorm._checks.labelled import is_pair, is_plain, plainly_positive, word
 from pnorm._checks.text import first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
@@ -548,8 +548,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of positive rows. It becomes the second of `classes_`. None takes the label that means yes, in
-            opposites such as yes and no, ja and nein, oui and non, and else the label that sorts last.
+            The label of positive rows. It becomes the second of `classes_`. None takes the label that sorts last, or
+            the one that means yes in another language, such as ja of ja and nein.
             Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
             `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 
@@ -855,7 +855,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if pos_label is None:
             words = [label for label in labels if isinstance(label, str)]
             plain = plainly_positive(words) if len(words) == 2 else set()
-            if plain and plain != {words[1]}:
+            if plain == set(words[:1]) and is_pair(map(word, words)):
                 warn(
                     f"The labels {shown(words[0])} and {shown(words[1])} mean yes and no, so {shown(words[0])} is the "
                     f"positive class. Scorers of scikit-learn such as 'roc_auc' take {shown(words[1])}, which sorts "
@@ -864,7 +864,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
                 self.classes_ = self.classes_[::-1].copy()
                 return 0
-            if len(words) == 2 and not plain:
+            if len(words) == 2 and plain != {words[1]}:
                 other, taken = map(shown, labels)
                 warn(
                     f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,12 +154,18 @@ def plainly_positive(labels: Collection[Any]) -> set[Any]:
     return {label for label, text in zip(labels, words, strict=True) if is_plain(text)}
 
 
+def is_pair(words: Iterable[str]) -> bool:
+    """Return whether words, as `word` writes them, are yes and no in another language."""
+    known = set(words)
+    return any(known == set(pair) for pair in PAIRS)
+
+
 def may_be_plain(words: Collection[str]) -> bool:
     """Return whether words, as `word` writes them, are opposites, or one word that has an opposite."""
     known = set(words)
     if len(known) != 2:
         return len(known) == 1 and is_plain(*known) is not None
-    if any(known == set(pair) for pair in PAIRS):
+    if is_pair(known):
         return True
     return len(known & set(_POSITIVE_WORDS)) == len(known & set(_NEGATIVE_WORDS)) == 1
 
