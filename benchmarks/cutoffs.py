@@ -91,6 +91,19 @@ def of_promises(lists=LISTS):
         print(f"{name:26}{cells}")
 
 
+def of_bad_tops(*shares, n=1000, target=0.8, lists=LISTS):
+    """Print how often there is no cut-off if some negatives score above all other rows, and the naive depth."""
+    for share in shares:
+        rng, none, deep = np.random.default_rng(0), 0, []
+        for _ in range(lists):
+            f_pos, f_neg = of_normals(rng, n, 2.0, 0.3)
+            f_neg[: round(share * f_neg.size)] += 10.0
+            none += not pnorm.cutoff(f_pos, f_neg, precision=target).kept
+            deepest = naive(f_pos, f_neg, target)
+            deep.append(0 if deepest is None else (np.concatenate([f_pos, f_neg]) >= deepest).sum())
+        print(f"{share:20.1%}{f'{none} of {lists}':>17}{np.mean(deep):15.0f}")
+
+
 if __name__ == "__main__":
     print("  rows  share  precision   cutoff: broken, none, depth   Bonferroni             naive")
     for n in (300, 1000, 10_000):
@@ -98,3 +111,5 @@ if __name__ == "__main__":
             of_precision(n, apart, share, target)
     print(f"{'broken, 1000 rows':26}{'promise':>11}{'precision':>11}{'recall':>11}{'one list':>11}")
     of_promises()
+    print(f"{'negatives at the top':>20}{'none':>17}{'naive: rows':>15}")
+    of_bad_tops(0.0, 0.005, 0.01, 0.02)

@@ -156,8 +156,12 @@ class Trace:
     ===============  =====================  ======================================  ============================
     `status`         `separation`           what it means                           what to do
     ===============  =====================  ======================================  ============================
-    ``"converged"``  None                   A minimiser exists. `lam` is within     Use `lam`.
-                                            `gap` of the minimum.
+    ``"converged"``  None or                A minimiser exists. `lam` is within     Use `lam`.
+                     ``"overlapping"``      `gap` of the minimum.
+    ``"converged"``  ``"undecided"``        `lam` is within `gap` of the infimum.   Score with `lam`. To
+                                            The data overlap or touch so closely    interpret coefficients,
+                                            that rounding hides whether a           pass ``l2 > 0``.
+                                            minimiser exists.
     ``"separable"``  ``"quasi-separable"``  No minimiser. Some coefficients rank    Score with `lam_along`, or
                                             no positive below a negative, and some  pass ``l2 > 0``.
                                             positives above. `lam` minimises over
@@ -272,7 +276,8 @@ class Trace:
 
         ``"overlapping"``, ``"quasi-separable"``, ``"separable"`` or ``"undecided"``; None if it was not examined.
         `minimize` examines the data if its steps show no sign of convergence, and never with l2 > 0. `train` finds only
-        that a single weak ranker separates them. With signs, the kind refers to coefficients that have these signs.
+        that a single weak ranker separates them. A run may converge where the kind is undecided: the table in the class
+        lists these cases. With signs, the kind refers to coefficients that have these signs.
         """
         if self._separation is None and self.status == "separable":
             return "separable"

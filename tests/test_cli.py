@@ -2037,7 +2037,9 @@ def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path)
     assert sentence in words
     doubt = "This difference may be chance."
     assert (f"  {sentence} {doubt}\n" in out) == (f"{sentence} {doubt}" in words)
-    (interval,) = re.findall(r"rows of the list, \d+ are positive \(95 % interval: (\d+ to \d+)\)", out)
+    (interval,) = re.findall(
+        r"rows of the list, \d+ are positive \(95 % interval for the expected number: (\d+ to \d+)\)", out
+    )
     assert f"({interval})" in words
 
 

@@ -138,6 +138,21 @@ def test_intervals_of_first_rows_are_those_of_clopper_and_pearson():
         assert value.confidence == 0.9
 
 
+def test_recall_ends_where_all_first_rows_are_hits():
+    found = quality(np.arange(200.0, 300.0), np.arange(100.0), depths=[10, 200])
+    value, low, high = found.measure("recall", 10).value
+    assert (value, high) == (0.1, 0.1)
+    assert low == pytest.approx(binomtest(10, 100).proportion_ci(0.95).low)
+    assert found.measure("recall", 200).value.high == 1.0
+    assert found.measure("lift", 10).value.high == 2.0
+
+
+def test_a_measure_of_one_negative_is_shown_without_an_interval():
+    for push in ("top", "bottom"):
+        shown = {measure.key: measure.has_interval for measure in quality(*lists(40, 300)[0], push=push).measures}
+        assert [key for key in shown if not shown[key]] == ["positives_at_top"]
+
+
 def test_a_list_without_a_mistake_has_intervals_with_a_width():
     found = quality(np.arange(10.0, 40.0), np.arange(10.0), depths=[10])
     for key, most in (("precision", 1.0), ("positives_at_top", 30.0), ("auc", 1.0), ("average_precision", 1.0)):

@@ -527,8 +527,10 @@ def test_a_summary_holds_what_the_functions_say():
     for name, estimate in expected.items():
         assert tuple(found[name]) == tuple(estimate)
     lines = str(found).splitlines()
-    assert len(lines) == 14
-    assert "to" in lines[-1]
+    assert len(lines) == 15
+    assert "to" in lines[-2]
+    assert [line.split()[0] for line in lines if line.endswith(" *")] == ["positives_at_top", "r_max"]
+    assert lines[-1].startswith("* One row decides, so this interval is too short")
     assert "to" not in str(metrics.summary(f_pos, f_neg)).replace("_top", "").replace("_factor", "")
     large = str(metrics.summary(np.arange(1_234_567), [0.5])).splitlines()
     assert large[0].split() == ["positives", "1234567"]

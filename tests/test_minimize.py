@@ -710,3 +710,18 @@ def test_coefficients_of_any_size_have_a_certificate_or_none(size):
     assert c.gap == np.inf
     assert c.log_objective == pytest.approx(0.5 * size)
     assert c.lower_bound == -np.inf
+
+
+def test_a_run_may_converge_where_the_kind_is_undecided():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    is_positive = X.sum(axis=1) > 0.0
+    pos, neg = X[is_positive], X[~is_positive]
+    pos[0] = neg[neg.sum(axis=1).argmax()] - 1e-12  # the hulls overlap by less than the linear program resolves
+    _, trace = pnorm.minimize(pos, neg, None, 4)
+    assert (trace.status, trace.separation) == ("converged", "undecided")
+    assert trace.gap < 1e-10
+    assert "whether the data are separable could not be decided (trace.separation)" in trace.message
+    pos[0] += 1.0
+    _, trace = pnorm.minimize(pos, neg, None, 4)
+    assert (trace.status, trace.separation, trace.gap) == ("separable", "separable", np.inf)

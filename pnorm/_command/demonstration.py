@@ -114,11 +114,12 @@ def lines(runs: Sequence[Run], data: Any, screen: Screen, over_draws: bool) -> l
     made += ["", *_chart(runs, screen, width), *_legend(screen, width)]
     made += paragraph(_gain(runs))
     if over_draws:
+        default = f"With curves in place of these straight lines, PNormPush() has {BY_DEFAULT:g}"
         means = ", ".join(f"{mean:g} with p = {p:g}" for p, mean in OVER_DRAWS.items())
         made += paragraph(
             f"Means over {DRAWS} such draws: {means}, {LOGISTIC:g} with logistic regression, {WEIGHTED:g} if that "
-            f"weighs wrong claims by 1,000. p = 4 has {GAIN:g} ± {GAIN_ERROR:g} (standard error) fewer than p = 1 "
-            "(benchmarks/demonstration.py)."
+            f"weighs wrong claims by 1,000. p = 4 has {GAIN:g} ± {GAIN_ERROR:g} (standard error) fewer than p = 1. "
+            f"{default} (benchmarks/demonstration.py)"
         )
     return [*made, "", *_next(width)]
 
@@ -135,8 +136,7 @@ def _gain(runs: Sequence[Run]) -> str:
         changes.append(f"{amount} with p = {run.p:g}")
     return (
         f"Wrong claims paid: {first.wrong.sum()} with p = 1, {', '.join(changes)}. A larger p gives more weight to the "
-        "wrong claims near the top and less to the order below: the AUC goes from "
-        f"{first.auc:.4f} to {others[-1].auc:.4f}."
+        f"top, so the AUC goes from {first.auc:.4f} to {others[-1].auc:.4f}."
     )
 
 

@@ -318,7 +318,7 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
         write = _counts if measure.key == "positives_at_top" else _short
         own, low_told, high_told, *others = map(write, cells)
         name = measure.name.removesuffix(" of the positives")
-        rows.append([name, own, f"{low_told} to {high_told}", *others])
+        rows.append([name, own, f"{low_told} to {high_told}" if measure.has_interval else "none", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
     kept = list(range(len(head)))
     lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
@@ -345,8 +345,13 @@ def test_notes(quality: Quality) -> list[str]:
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals: exact for precision, lift and recall, bootstrap for the others.")
-    told.append("They leave out the choice of training rows.")
+    hits = "negatives" if quality.push == "bottom" else "positives"
+    told.append(
+        f"Intervals: Clopper-Pearson for precision, recall and, given the share of {hits} in the test, lift; bootstrap "
+        "for the others."
+    )
+    told.append(markup.without_interval(quality))
+    told.append("Intervals leave out the choice of training rows.")
     return sentences(" ".join(told))
 
 
@@ -363,7 +368,8 @@ def headline(quality: Quality) -> str:
     if depth == 1:
         told = f"The {end} row of the list {markup.of_one(hits.value, what)}"
     return (
-        f"{told} ({100 * quality.confidence:.4g} % interval: {markup.whole(hits.value)}{tied}). "
+        f"{told} ({100 * quality.confidence:.4g} % interval for the expected number: "
+        f"{markup.whole(hits.value)}{tied}). "
         f"A random order has {_counts(hits.chance)} on average."
     )
 

@@ -154,7 +154,8 @@ def head(of: Findings) -> str:
     interval = f'<span class="interval">({markup.whole(hits.value)})</span>'
     lead = (
         f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
-        f"{of.hit} ({percent(n_hits / n)}). Brackets contain {percent(q.confidence)} confidence intervals."
+        f"{of.hit} ({percent(n_hits / n)}). Brackets contain {percent(q.confidence)} confidence intervals for the "
+        "expected numbers."
     )
     return (
         f"<h1>{of.title}</h1>"
@@ -207,8 +208,8 @@ def _worth(of: Findings) -> Section:
         + difference
         + markup.table("The whole list", columns, rows, kind="measures")
         + paragraph(
-            f"The intervals have {percent(q.confidence)} confidence. They cover the choice of the {of.these}, not the "
-            "choice of the training rows.",
+            f"The intervals have {percent(q.confidence)} confidence. {markup.without_interval(q)} Intervals cover the "
+            f"choice of the {of.these}, not the choice of the training rows.",
             kind="soft",
         ),
     )
@@ -236,7 +237,8 @@ def table_of_depths(of: Findings) -> str:
 
 
 def _mine(measure: Measure, write: Callable[[float], str]) -> str:
-    return f'<span class="mine">{estimate(measure.value, write)}</span>'
+    value = measure.value if measure.has_interval else float(measure.value)
+    return f'<span class="mine">{estimate(value, write)}</span>'
 
 
 def _writer(key: str) -> Callable[[float], str]:
@@ -654,7 +656,10 @@ def _proof(of: Findings) -> Section | None:
     if is_separable(trace):
         told += " Larger coefficients always fit better. The list uses finite ones."
     elif math.isfinite(trace.gap):
-        told += " No other coefficients of these weak rankers have a smaller objective, up to this gap."
+        told += (
+            " No other coefficients of these weak rankers have a smaller objective on the training rows, up to this "
+            "gap."
+        )
     return (
         "certificate",
         "Optimality certificate",

@@ -74,6 +74,12 @@ def whole(value: Estimate) -> str:
     return f"{count(math.floor(value.low + 1e-9))} to {count(math.ceil(value.high - 1e-9))}"
 
 
+def without_interval(of: Quality) -> str:
+    """Return why the positives above every negative have no interval, as a sentence in plain text."""
+    name = of.measure("positives_at_top").name
+    return f"{name.capitalize()} have none: one row decides, and a bootstrap interval is too short."
+
+
 def signed_count(value: float) -> str:
     """Return a number of rows with its sign."""
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"

@@ -223,7 +223,7 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
     if outcome.status == "quasi-separable" and separation is not None:
         return _on_support(problem, solver, separation, progress)
     if separation is not None and separation.kind == "undecided":
-        message += "; whether the data are separable could not be decided"
+        message += "; whether the data are separable could not be decided (trace.separation)"
     if outcome.status in ("max_iter", "stalled"):
         message += progress.return_to_best(problem)
     return progress.last.lam.copy(), progress.trace(outcome.status, message)
