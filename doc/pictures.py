@@ -152,15 +152,13 @@ def hero():
 
         return figure, put, axes
 
-    def bars(put, axes, at, rows, size, room, ends=None):
-        """Draw a row for each number: what it is, and below it a bar beside the number; `ends` are of an interval."""
+    def bars(put, axes, at, rows, size, room):
+        """Draw a row for each number: what it is, and below it a bar beside the number."""
         (x, y), (across, step, thick) = at, room
         for k, (label, number, written, most, colour) in enumerate(rows):
             put(x, y + k * step + size, label, size=size)
             ax = axes(x, y + k * step + 1.45 * size, across, thick)
-            ax.barh([0], [number], height=1, color=colour, alpha=1 if k == 0 or ends is None else 0.75)
-            if k == 0 and ends is not None:
-                ax.plot(ends, [0, 0], color=ink(), lw=2, marker="|", ms=0.55 * thick, mew=2, clip_on=False)
+            ax.barh([0], [number], height=1, color=colour)
             ax.set(xlim=(0, most), ylim=(-0.5, 0.5))
             ax.set_axis_off()
             beside = x + across * max(number, 0) / most + 0.5 * size
@@ -201,7 +199,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 72, name, size=19, weight="bold")
             put(6 + 303 * k, 100, what, size=17)
-        bars(put, axes, (6, 118), of_lists, 17, (190, 69, 27), (low, high))
+        bars(put, axes, (6, 118), of_lists, 17, (190, 69, 27))
         bars(put, axes, (309, 118), of_effects, 17, (140, 69, 27))
         curves(axes, (612, 142), (262, 55), 17, (0, 108))
         return figure
@@ -214,7 +212,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(2, 72 + 182 * k, name, size=15, weight="bold")
             put(2, 92 + 182 * k, what, size=13.5)
-        bars(put, axes, (2, 100), of_lists, 13.5, (280, 43, 18), (low, high))
+        bars(put, axes, (2, 100), of_lists, 13.5, (280, 43, 18))
         bars(put, axes, (2, 282), of_effects, 13.5, (260, 43, 18))
         curves(axes, (4, 496), (160, 42), 13, (190, 0))
         return figure

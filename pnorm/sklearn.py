@@ -667,8 +667,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._report(f"out-of-fold: {judged}")
         if not judged.beats_chance:
             warn(
-                f"held-out rows are not ranked better than by chance, which is 0.5: {judged}. Do not use the list or "
-                "the probabilities; look for columns that are related to the labels, or add rows",
+                f"the cross-validation does not show that held-out rows are ranked better than by chance, 0.5: {judged}"
+                ". Do not rely on the list or the probabilities; add rows, or columns that are related to the labels",
                 NoSignalWarning,
             )
 

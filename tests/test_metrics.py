@@ -388,6 +388,13 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
     assert (again.low, again.high) == (found.low, found.high)
 
 
+def test_an_interval_without_width_says_that_the_resamples_do_not_differ():
+    perfect = metrics.precision_at([3.0, 2.0, 2.5], [1.0, 0.0], 2, confidence=0.95)
+    assert repr(perfect) == "1 [1, 1] (the resamples do not differ)"
+    assert "resamples" not in repr(metrics.auc([3.0, 0.5, 2.5], [1.0, 0.0], confidence=0.95))
+    assert repr(metrics.Estimate(1.0, 1.0, 1.0, 1.0)) == "1 [1, 1]"  # certain
+
+
 def test_intervals_with_weights():
     rng = np.random.default_rng(14)
     f_pos, f_neg, c = rng.normal(1, 1, 30), rng.normal(size=40), rng.uniform(0.2, 3, 30)

@@ -94,8 +94,8 @@ def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighte
 
 def test_noise_is_named_and_signal_is_not():
     said = (
-        r"held-out rows are not ranked better than by chance, which is 0\.5: AUC 0\.\d{3} \(99 % interval .*partial AUC"
-        r" .*\. Do not use the list or the probabilities; look for columns"
+        r"does not show that held-out rows are ranked better than by chance, 0\.5: AUC 0\.\d{3} \(99 % interval .*partial"
+        r" AUC .*\. Do not rely on the list or the probabilities; add rows"
     )
     with pytest.warns(NoSignalWarning, match=said) as caught:
         model = PNormPush(n_cuts=7).fit(*rows(0, 0.0))

@@ -67,7 +67,8 @@ class Estimate(float):
         return iter((float(self), self.low, self.high))
 
     def __repr__(self) -> str:
-        return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]"
+        alike = " (the resamples do not differ)" if self.low == self.high and self.confidence < 1.0 else ""
+        return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]{alike}"
 
 
 @dataclass(frozen=True)
