@@ -169,6 +169,7 @@ def difference(ax, theme, value, y, error):
 
 
 def legend_of_differences(figure, theme, above, below, ncols=2):
+    """Draw a legend of the marks that occur in the figure."""
     handles = [
         Line2D([], [], color=theme.blue, marker="o", lw=1.6, label=above),
         Line2D([], [], color=theme.red, marker="D", lw=1.6, label=below),
@@ -176,7 +177,9 @@ def legend_of_differences(figure, theme, above, below, ncols=2):
             [], [], color=theme.grey, marker="s", lw=1.6, mfc=theme.page, mew=1.3, label="within two standard errors"
         ),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=ncols)
+    drawn = {line.get_marker() for ax in figure.axes for line in ax.lines}
+    handles = [handle for handle in handles if handle.get_marker() in drawn]
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(ncols, len(handles)))
 
 
 def thousandths(ax):
@@ -188,6 +191,9 @@ def thousandths(ax):
 
 MEASURES = {"pAUC 1 %": "partial AUC to 1 % false positives", "AP": "average precision", "AUC": "AUC",
             "precision 1 %": "precision in the first 1 %"}  # fmt: skip
+TITLES = MEASURES | {"pAUC 1 %": "partial AUC to 1 %\nfalse positives", "AUC": "AUC of the whole list",
+                     "AP": "average precision", "precision 1 %": "precision in the first 1 %"}  # fmt: skip
+"""Of a panel, in two lines where one is too long."""
 ADDITIVE = ("logistic regression", "logistic, splines", "logistic, weights", "AdaBoost", "LightGBM, depth 1", "EBM")
 DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
@@ -235,13 +241,13 @@ def additive_summary(theme):
             more, error = map(number, numbers)
             difference(ax, theme, more, y, error)
         ax.axvline(0, color=theme.ink, lw=0.8)
-        ax.set_title(measure)
+        ax.set_title(TITLES[measure])
         few_ticks(ax)
         thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [row[0] for row in rows])
     figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
-    legend_of_differences(figure, theme, "default ahead", "the other ahead")
+    legend_of_differences(figure, theme, "default ahead", "the best other score ahead")
     return figure
 
 
@@ -364,7 +370,7 @@ def stacking(theme):
                 difference(ax, theme, more, y, error)
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.axhline(1.5, color=theme.grid, lw=0.8)
-            ax.set_title(f"{data}: {('pAUC', 'AP')[i]}")
+            ax.set_title(f"{data}:\n{('partial AUC', 'average precision')[i]}")
             ax.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 4, 5, 10]))
             thousandths(ax)
     for ax in axes[:, 0]:
