@@ -39,6 +39,7 @@ exclude_patterns = ["_build", "_outputs", "_install.inc", "_which_tool.inc"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "ignore_pattern": r"leads\.py",  # it writes a file for the command
     "within_subsection_order": "_gallery.in_order",
     "reset_modules": ("_gallery.reset",),
     "abort_on_example_error": True,

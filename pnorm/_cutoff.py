@@ -195,7 +195,7 @@ class Cutoff:
         sure = f"with {100 * self.confidence:.4g} % confidence"
         lines = []
         if not self.kept and self.asked == "budget":
-            lines.append(f"No cut-off takes {_short(self.target)} rows of {_short(self.of)}, or fewer.")
+            lines.append(f"No cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer.")
         elif not self.kept:
             lines.append(f"No cut-off keeps a {self.asked} of {self.target:.4g} {sure}.")
         if self.nearest is None or self.promised is None or self.one_list is None:
@@ -206,16 +206,20 @@ class Cutoff:
         elif self.asked == "recall":
             lines.append(f"{at}: {self.promised:.4g} of the positives or more are among them, {sure}.")
         else:
-            lines.append(f"{at}: {_short(self.promised)} or more of {_short(self.rows)} are positives, {sure}.")
+            least = _count(self.promised, math.floor)
+            lines.append(f"{at}: {least} or more of {_count(self.rows)} are positives, {sure}.")
         found = round(self.n_pos * float(self.recall or 0.0))
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
         rows = [("held-out rows", f"{total}, with {found} of the {self.n_pos} positives")]
         if self.prior is not None:
             rows.append(("prior", f"{self.prior:.4g}"))
-        rows.append(("rows", f"{_short(self.rows)} of {_short(self.of)}, a share of {self.share:.4g}"))
-        for name in ("precision", "recall", "hits"):
+        rows.append(("rows", f"{_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"))
+        for name in ("precision", "recall"):
             value, low, high = map(_short, getattr(self, name))
             rows.append((name, f"{value}, {low} to {high}"))
+        if self.hits is not None:
+            low, high = _count(self.hits.low, math.floor), _count(self.hits.high, math.ceil)
+            rows.append(("hits", f"{_count(float(self.hits))}, {low} to {high}"))
         rows.append(("in one list", f"{self.one_list[0]} to {self.one_list[1]} hits"))
         return lines, rows
 
@@ -223,6 +227,13 @@ class Cutoff:
 def _short(x: float) -> str:
     """Return a number with four digits."""
     return f"{x:.4g}" if x < 1000.0 else f"{x:.0f}"
+
+
+def _count(x: float, to_whole: Callable[[float], int] = round) -> str:
+    """Return a mean count with one decimal, and from 1000 on with none. Ends of intervals are rounded outwards."""
+    places = 1 if x < 1000.0 else 0
+    scaled = round(x * 10**places, 6)  # a count that is whole but for rounding errors stays so
+    return f"{to_whole(scaled) / 10**places:.{places}f}".removesuffix(".0")
 
 
 def cutoff(

@@ -20,6 +20,7 @@ from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
+@_checks.takes_no_model("decision_function(X)", "model.score(X)")
 def score(X: Rows, H: WeakRankers, lam: ArrayLike, *, n_threads: int | None = None) -> Vector:
     """Score rows: ``f(x) = Σ_j λ_j h_j(x)``.
 
@@ -140,6 +141,7 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     return np.concatenate(parts), unknown
 
 
+@_checks.takes_no_model("predict_proba(X)", "model.probability(X)")
 def probability(
     X: Rows,
     H: WeakRankers,

@@ -72,6 +72,33 @@ _WORDS = ("table", *_OF_NUMBERS, "categories")
 def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
     """Return rows validated by scikit-learn, which also keeps or checks the number and the names of columns."""
     try:
+        return _valid(estimator, *data, **how)
+    except ValueError as error:
+        names = getattr(estimator, "feature_names_in_", None)
+        if how["reset"] or names is None or not str(error).startswith("The feature names should match"):
+            raise
+        columns = list(data[0].columns)
+        if not all(isinstance(name, str) for name in columns):  # those of pyarrow are the data
+            columns = data[0].column_names
+        lacking = [name for name in names if name not in columns]
+        raise ValueError(f"{str(error).rstrip()}\n{_columns_to_pass(lacking, estimator)}") from None
+
+
+def _columns_to_pass(lacking: list[str], estimator: Any) -> str:
+    """Return what to do if the columns of a frame are not those of `fit`, of which some are `lacking`."""
+    if not lacking:
+        return "Pass X[model.feature_names_in_]"
+    several = len(lacking) > 1
+    had = "fit had them" if several else "fit had it"
+    said = f"X lacks the column{'s' * several} {first(lacking, 5, _checks.shown)}; {had}"
+    if not estimator._takes()[1]:
+        return said
+    where = "them, with missing values if they are" if several else "it, with missing values if it is"
+    return f"{said}. Add {where} unknown"
+
+
+def _valid(estimator: Any, *data: Any, **how: Any) -> Any:
+    try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn 1.4 and 1.5
         if "ensure_all_finite" in how:
@@ -1342,6 +1369,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from pnorm._report.report import report_html
 
         check_is_fitted(self)
+        _checks.path_first(path, "model.report_html(path, X, y)")
         rows, positive = self._read(X, reset=False), self._is_positive(y, X)
         if training is not None:
             X_fit, y_fit = _checks.two(training, "training must be a pair (X, y) of rows and labels")

@@ -6,12 +6,14 @@ import io
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -48,6 +50,27 @@ def run(capsys, *arguments):
     status = main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return status, captured.out, captured.err
+
+
+# The file of the clone
+
+
+def test_the_file_of_the_examples_is_what_its_script_writes_and_gives_a_useful_list(capsys, tmp_path):
+    folder = Path(__file__).parents[1] / "examples"
+    path = folder / "leads.csv"
+    runpy.run_path(str(folder / "leads.py"))["write"](tmp_path / "leads.csv")
+    assert (tmp_path / "leads.csv").read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    assert path.stat().st_size < 60_000
+    status, out, _ = run(capsys, path, "--label", "bought", "--id", "lead")
+    assert status == 0
+    assert "600 rows, 128 positive (bought = yes), 21.3 %" in out
+    assert "This list is better in the" in out
+    (row,) = [line for line in out.splitlines() if line.startswith("  precision in the first 26 ")]
+    low, by_chance = float(row.split(" to ")[0].split()[-1]), float(row.split()[-1])
+    assert low > by_chance
+    top = re.findall(r"^ +\d+ +\d+ +L\d+ .*$", out, re.MULTILINE)
+    assert len(top) == 10
+    assert all("employees = " in line for line in top)
 
 
 # Without a file

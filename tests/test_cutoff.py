@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -359,6 +360,18 @@ def test_it_prints_in_plain_words():
     assert "\nprior          0.01\n" in day
     assert repr(pnorm.cutoff([1.0], [1.0], budget=1)) == "<Cutoff for a budget of 1: none, 0 of 2 rows>"
     assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
+
+
+def test_counts_are_printed_with_one_decimal_and_ends_rounded_outwards():
+    rng = np.random.default_rng(0)
+    cut = pnorm.cutoff(rng.normal(1, 1, 12), rng.normal(0, 1, 40), budget=5)
+    lines = str(cut).splitlines()
+    for line in [line for line in lines if line.startswith(("hits", "rows"))] + lines[:1]:
+        assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("share")[0]), line
+    low, high = re.search(r"^hits +[\d.]+, ([\d.]+) to ([\d.]+)$", str(cut), re.MULTILINE).groups()
+    assert 0.0 <= cut.hits.low - float(low) < 0.1 + 1e-9
+    assert 0.0 <= float(high) - cut.hits.high < 0.1 + 1e-9
+    assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1234"]
 
 
 @pytest.mark.parametrize(("asked", "error", "message"), [

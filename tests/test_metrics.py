@@ -590,6 +590,7 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.crossing(([0, 2, 1], [0, 1, 1]), ([0, 1], [0, 1])), ValueError, "roc_a must rise from (0, 0)"),
         (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "roc_b must have as many false as true positives; got 2 and 3"),
         (lambda: metrics.difference("auc", (POS, NEG), (POS, NEG)), TypeError, "measure must be a function of (f_pos, f_neg)"),
+        (lambda: metrics.difference(np.zeros(3), np.zeros(3), metrics.auc), TypeError, "got ndarray. It comes first: difference(pnorm.metrics.auc, a, b"),
         (lambda: metrics.difference(metrics.auc, POS[0], (POS, NEG)), TypeError, "a must be a pair of scores (f_pos, f_neg)"),
         (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, [])), ValueError, "f_neg of b is empty"),
         (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, POS)), ValueError,

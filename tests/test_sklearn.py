@@ -2,8 +2,10 @@
 
 import _thread
 import functools
+import inspect
 import io
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -803,12 +805,75 @@ def test_frames(data, library):
     assert model.rankers_.names[0].startswith("a > ")
     np.testing.assert_array_equal(model.lam_, plain.lam_)
     np.testing.assert_array_equal(model.decision_function(table), plain.decision_function(X))
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match=r"feature names should match(.|\n)*Pass X\[model.feature_names_in_\]"):
         model.predict(table[list("bacd")])
-    with pytest.raises(ValueError, match=r"feature names should match|3 features"):
+    with pytest.raises(
+        ValueError, match=r"feature names should match(.|\n)* column 'd'; fit had it\. Add it, with missing v"
+    ):
         model.predict(table[list("abc")])
+    unknown = (
+        table[list("abc")].assign(d=np.nan) if library == "pandas" else table.with_columns(d=frames.lit(None, float))
+    )
+    assert np.isfinite(model.decision_function(unknown)).all()
     early = PNormPush(rankers="columns", early_stopping=True, t_max=5).fit(table, y)
     assert early.rankers_.names == tuple("abcd")
+
+
+def test_a_column_that_is_not_there_is_named_without_advice_where_nothing_may_be_missing(data):
+    frames = pytest.importorskip("pandas")
+    X, y, *_ = data
+    table = frames.DataFrame({name: X[:, j] for j, name in enumerate("abcd")})
+    model = PNormPush(rankers="columns", t_max=5).fit(table, y)
+    with pytest.raises(ValueError, match=r"X lacks the columns 'b', 'd'; fit had them$"):
+        model.predict(table[["a", "c"]])
+
+
+def test_functions_that_take_no_model_name_the_method(data, tmp_path):
+    X, y, *_ = data
+    model = PNormPush(t_max=5).fit(X, y)
+    saved = pnorm.ScoringFunction(model.lam_, model.rankers_)
+    path = tmp_path / "page.html"
+    calls = {
+        "explain": (
+            lambda of: pnorm.explain(of, X),
+            "Call model.explain(X)",
+            "Call pnorm.explain(X, model.H, model.lam)",
+        ),
+        "importance": (
+            lambda of: pnorm.importance(of, X, y),
+            "Use model.feature_importances_",
+            "Call pnorm.importance(",
+        ),
+        "score": (lambda of: pnorm.score(X, of), "Call model.decision_function(X)", "Call model.score(X)"),
+        "probability": (
+            lambda of: pnorm.probability(of, X),
+            "Call model.predict_proba(X)",
+            "Call model.probability(X)",
+        ),
+        "shapes": (lambda of: pnorm.shapes(of), "Call model.shapes(X)", "Call pnorm.shapes(model.lam, model.H, X)"),
+        "report_html": (
+            lambda of: pnorm.report_html(path, X, y, H=of),
+            "Call model.report_html(path, X, y)",
+            "Call pnorm.report_html(path, X, y, model.H, model.lam)",
+        ),
+    }
+    for name, (call, of_estimator, of_saved) in calls.items():
+        for given, hint in ((model, of_estimator), (saved, of_saved)):
+            said = f"pnorm.{name} takes weak rankers and coefficients (H and lam) instead of a model; got "
+            with pytest.raises(TypeError, match=re.escape(f"{said}{type(given).__name__}. {hint}")):
+                call(given)
+    with pytest.raises(TypeError, match=r"got LogisticRegression$"):
+        pnorm.explain(LogisticRegression(), X)
+    assert list(inspect.signature(pnorm.score).parameters) == ["X", "H", "lam", "n_threads"]
+
+
+def test_a_report_names_the_order_of_its_arguments(data, tmp_path):
+    X, y, *_ = data
+    model, path = PNormPush(t_max=5).fit(X, y), tmp_path / "page.html"
+    with pytest.raises(TypeError, match=r"got ndarray. The order is model.report_html\(path, X, y\)"):
+        model.report_html(X, y, path)
+    with pytest.raises(TypeError, match=r"got ndarray. The order is report_html\(path, X, y, H, lam\)"):
+        pnorm.report_html(X, y, path, model.rankers_, model.lam_)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

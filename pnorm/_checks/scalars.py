@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -198,6 +199,12 @@ def generator(seed: Any) -> np.random.Generator:
 def threads(n_threads: Any) -> int | None:
     """Return the number of threads; None leaves the choice to the package."""
     return None if n_threads is None else count(n_threads, "n_threads", 1)
+
+
+def path_first(path: Any, order: str) -> None:
+    """Raise TypeError if another argument is in the place of the path, with the call in the right order."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file; got {type(path).__name__}. The order is {order}")
 
 
 def choice(value: Any, name: str, allowed: Collection[str]) -> str:

@@ -246,6 +246,7 @@ class Explanation:
         return sheet.as_html(head, cells, note=note, shades=sizes.tolist())
 
 
+@_checks.takes_no_model("explain(X)", "pnorm.explain(X, model.H, model.lam)")
 def explain(
     X: Rows,
     H: WeakRankers,

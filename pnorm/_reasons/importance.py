@@ -96,6 +96,7 @@ class Importance:
         return sheet.as_html(head, rows, note=note)
 
 
+@_checks.takes_no_model("feature_importances_", "pnorm.importance(pos, neg, model.H, model.lam)")
 def importance(
     pos: Rows,
     neg: Rows,

@@ -313,7 +313,8 @@ class Scorecard:
         UnknownLevelWarning
             If values are not levels of the scorecard. As in `pnorm.score`.
         """
-        return np.rint(self.offset + score(X, self.H, self.lam)).astype(np.int64)
+        f: Vector = score(X, self.H, self.lam)
+        return np.rint(self.offset + f).astype(np.int64)
 
     def compare(self, pos: Rows, neg: Rows, p: float = 1.0) -> Rounding:
         """Return the cost of the rounding on some rows.

@@ -362,6 +362,7 @@ def values_text(
     return f"> {write(low)}" if math.isinf(high) else f"> {write(low)} and <= {write(high)}"
 
 
+@_checks.takes_no_model("shapes(X)", "pnorm.shapes(model.lam, model.H, X)")
 def shapes(lam: Coefficients, H: WeakRankers, X: Rows | None = None, *, weight: Weights | None = None) -> Shapes:
     r"""Compute the part of each column in the score, as a function of its value.
 

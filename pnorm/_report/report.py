@@ -63,6 +63,7 @@ class Beside(NamedTuple):
     """Replaces rows of tables in a text by places in the file."""
 
 
+@_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
 def report_html(
     path: FilePath,
     X: Rows,
@@ -203,6 +204,7 @@ def report_html(
     >>> page[page.index("Of the first") : page.index(" <span")]
     'Of the first 10 rows, 10 are positive'
     """
+    _checks.path_first(path, "report_html(path, X, y, H, lam)")
     target = _file(path)
     push, n_rows = _checks.push(push), _checks.count(n_rows, "n_rows", 0)
     n_threads = _checks.threads(n_threads)

@@ -1530,7 +1530,9 @@ def difference(
     -0.00412833 [-0.00628392, -0.00264156]
     """
     if not callable(measure):
-        raise TypeError(f"measure must be a function of (f_pos, f_neg); got {measure!r}")
+        got = _checks.shown(measure) if isinstance(measure, str) else type(measure).__name__
+        order = "difference(pnorm.metrics.auc, a, b, y=labels)"
+        raise TypeError(f"measure must be a function of (f_pos, f_neg); got {got}. It comes first: {order}")
     sides = []
     for given, name in ((a, "a"), (b, "b")):
         if y is None:

@@ -358,8 +358,9 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     if unread:
         said.append(f"{_UNREAD_ARE} {_few(unread)}.")
     if spelled:
-        name = next(shown(of.plan.name) for of in learned if of.spelled)
-        said.append(f'{_SPELLED_ARE} {_few(spelled)}. Pass kinds={{"{name}": "any case"}} to merge them.')
+        names = [shown(of.plan.name) for of in learned if of.spelled]
+        kinds = ", ".join([f'"{name}": "any case"' for name in names[:5]]) + ", ..." * (len(names) > 5)
+        said.append(f"{_SPELLED_ARE} {_few(spelled)}. Pass kinds={{{kinds}}} to merge them.")
     if leaks:
         known = "it is" if len(leaks) == 1 else "they are"
         said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
@@ -370,11 +371,9 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         return
     if told is not None:
         told.append(True)
-    warn(
-        f"{' '.join(said)} {plan_called} lists all columns. "
-        'Pass kinds={"COLUMN": "category"} to use a column, or "leave out" to drop it',
-        TableWarning,
-    )
+    uses = 'Pass kinds={"COLUMN": "category"} to use a column, or "leave out" to drop it'
+    others = [uses] if left or doubts or unread or leaks or alike else []
+    warn(". ".join([f"{' '.join(said)} {plan_called} lists all columns", *others]), TableWarning)
 
 
 _LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as categories:"
