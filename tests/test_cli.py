@@ -2151,9 +2151,20 @@ def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_pat
     _, text, _ = run(capsys, test, "--label", "y", "--model", model, "--out", out, *more)
     assert why in " ".join(text.split())
     assert "probability" not in pandas.read_csv(out)
-    for arguments in ([train, "--label", "y", "--model", model], [train, "--model", model], [train, "--label", "y"]):
+    for arguments in ([train, "--label", "y", "--model", model], [train, "--label", "y"]):
         _, text, _ = run(capsys, *arguments, "--out", out, *(quick if model not in arguments else ()), *more)
         assert "without probabilities" not in " ".join(text.split())
+        assert "probability" in pandas.read_csv(out)
+    _, text, _ = run(capsys, train, "--model", model, "--out", out, *more)  # the test of the model is the last one
+    assert "No probabilities are shown, as the test of the model finds them wrong." in " ".join(text.split())
+    assert ", without probabilities, as the test of the model finds them wrong: " in " ".join(text.split())
+    assert " probability " not in text
+    assert "probability" not in pandas.read_csv(out)
+    about = json.loads(model.read_text())
+    for doubt in (None, "strange", [1]):  # a model of an earlier version, or of others
+        about["metadata"]["no_probabilities"] = doubt
+        model.write_text(json.dumps(about))
+        assert run(capsys, train, "--model", model, "--out", out, *more)[0] == 0
         assert "probability" in pandas.read_csv(out)
 
 

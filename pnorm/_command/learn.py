@@ -34,8 +34,10 @@ from pnorm._reasons.explain import moving_together
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
+    NO_PROBABILITIES,
     Verdict,
     advice,
+    doubt_of_probabilities,
     doubts,
     hidden_probabilities,
     leaks,
@@ -662,6 +664,9 @@ def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str,
     else:
         about |= {"rounds": kept.trace.n_iter}
     about["status"] = kept.trace.status
+    doubt = "" if found.tested is None else doubt_of_probabilities(found.quality)
+    if doubt:
+        about[NO_PROBABILITIES] = doubt
     chosen = found.learned.cross_validation
     if chosen is not None:
         value, error = (float(of_all[chosen._best_place]) for of_all in (chosen.mean, chosen.standard_error))

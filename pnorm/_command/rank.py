@@ -33,7 +33,7 @@ from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import doubts, few_rows, unwritten_probabilities
+from pnorm._report.verdicts import NO_PROBABILITIES, doubts, few_rows, hidden_by, left_out, unwritten_probabilities
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
@@ -308,7 +308,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     printing.notes([*empty, about, *rows.source.notes])
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
-    hidden = unwritten = ""
+    hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
+    unwritten = left_out(hidden)
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
