@@ -659,11 +659,36 @@ def test_a_column_with_another_spelling_is_named(capsys, tmp_path):
     assert run(capsys, path, "--label", "y", "-p", 1, "--save", model)[0] == 0
     other = tmp_path / "new.csv"
     pandas.read_csv(path).rename(columns={"x": "X"}).to_csv(other, index=False)
-    said = f"pnorm: error: {model} does not fit {other}: the file lacks the column 'x' which the weak rankers need; "
+    said = f"pnorm: error: {model} does not fit {other}: the file lacks the column 'x' which the model needs; "
     assert run(capsys, other, "--model", model) == (2, "", f"{said}did you mean 'X'?\n")
     assert run(capsys, other, "--model", model, "--memory", 0.001) == (2, "", f"{said}did you mean 'X'?\n")
     status, _, err = run(capsys, path, "--label", "y", "--test", other)
     assert (status, err) == (2, f"pnorm: error: no column 'x' in {other}, the file of --test; did you mean 'X'?\n")
+
+
+def test_a_column_that_is_lacking_can_be_added_empty(capsys, tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    rng, y = np.random.default_rng(0), np.arange(200) % 4 == 0
+    table = {"x": y + rng.normal(size=200), "z": rng.normal(size=200), "kind": rng.choice(["a", "b"], 200)}
+    frame = pandas.DataFrame(table | {"y": y.astype(int)})
+    frame.to_csv(path, index=False)
+    assert run(capsys, path, "--label", "y", *QUICK, "--save", model)[0] == 0
+    new = tmp_path / "new.csv"
+    said = f"pnorm: error: {model} does not fit {new}: the file lacks the column"
+    for lacking, told in (
+        (["kind"], " 'kind' which the model needs. Add it, empty if it is unknown\n"),
+        (["x", "kind"], "s 'x', 'kind' which the model needs. Add them, empty if they are unknown\n"),
+    ):
+        frame.drop(columns=["y", *lacking]).to_csv(new, index=False)
+        for more in ((), ("--memory", 0.001)):
+            assert run(capsys, new, "--model", model, *more) == (2, "", said + told)
+        frame.drop(columns="y").assign(**dict.fromkeys(lacking, "")).to_csv(new, index=False)
+        status, out, _ = run(capsys, new, "--model", model)
+        assert status == 0
+        assert all(f"{name} is missing in 100.0 % of the rows" in " ".join(out.split()) for name in lacking)
+    pnorm.save(model, [1.0, 2.0], pnorm.rankers.columns(frame[["x", "z"]]))  # takes no missing values
+    frame[["x"]].to_csv(new, index=False)
+    assert run(capsys, new, "--model", model) == (2, "", f"{said} 'z' which the model needs\n")
 
 
 @pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
@@ -1409,7 +1434,7 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
         (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. The only label is 1 (1). If an empty label means negative, use --unlabelled negative, or leave --label out"),
         (["--model", "MODEL", "--id", "T"], "no column 'T' in FILE; did you mean 't'?"),
-        (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the weak rankers need; did you mean 'u'?"),
+        (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the model needs; did you mean 'u'?"),
         (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
         (["--model", "HOLE"], "HOLE does not fit FILE: column 'u' has nan in line 2 of FILE; every value must be"),
         (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
