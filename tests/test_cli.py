@@ -616,6 +616,10 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
         assert (told in page.read_text(encoding="utf-8")) == (other > own)
     assert "The test does not show that this list is better than the linear model, which is simpler." in text
     steps = next_steps(out)
+    words = steps["Learn straight lines only"]
+    assert words[-4:] == ["--rankers", "columns", "-p", "1"]
+    status, lines, _ = run(capsys, *words)
+    assert (status, "Learn straight lines only" in lines) == (0, False)
     assert ("Use a alone, which may do as well" in steps) == (column > own)
     if column > own:
         words = steps["Use a alone, which may do as well"]
@@ -646,6 +650,23 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
     exact = [pnorm.metrics.average_precision(*sides) for sides in ((f_pos, f_neg), (g_pos, g_neg))]
     assert float(value) == pytest.approx(exact[0] - exact[1])
     assert low < value < high
+
+
+def test_a_linear_model_of_other_columns_than_numbers_is_no_step_but_fewer_columns_are(capsys, tmp_path):
+    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])
+    frame = pandas.read_csv(path)
+    frame.assign(kind=np.random.default_rng(0).choice(["u", "v"], len(frame))).to_csv(path, index=False)
+    status, out, _ = run(capsys, path, "--label", "y", *QUICK)
+    assert status == 0
+    assert "better than the linear model, which is simpler." in " ".join(out.split())
+    steps = next_steps(out)
+    assert "Learn straight lines only" not in steps
+    words = steps["Use fewer columns"]
+    assert words[-2] == "--max-columns"
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert f"{words[-1]} column" in out
+    assert "Use fewer columns" not in out
 
 
 @pytest.mark.parametrize("gap", range(5))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _default, rankers
 from pnorm._categories import UnknownLevelWarning
-from pnorm._checks import DATE, Vector
+from pnorm._checks import DATE, NUMBER, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import fingerprint, options, printing, scores_file
@@ -26,6 +26,7 @@ from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
+from pnorm._job.baselines import LINES as BASELINE
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
@@ -48,7 +49,7 @@ from pnorm._report.verdicts import (
 )
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import Table
+from pnorm.rankers._table import AS_ASKED, Table
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
@@ -511,6 +512,10 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pa
                 what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
                 step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
+        if any(of.other == BASELINE and not of.value.low > 0.0 for of in n.averages):
+            simpler = _simpler(arguments, found.learned)
+            if simpler is not None:
+                step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
         for name in [name for name in dates if _divides(job, name)][:1]:
@@ -533,6 +538,18 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pa
     if steps and any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
         facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
+
+
+def _simpler(arguments: argparse.Namespace, learned: Learned) -> tuple[str, list[str]] | None:
+    """Return a step to a list that is as simple as a linear model, or simpler than this one; None if there is none."""
+    settings = ("rankers", "kind", "missing", "linear", "penalty", "max_columns", "monotone")
+    plan = [of for of in getattr(learned.H, "plan", ()) if of.note != AS_ASKED]
+    if not plan or any(getattr(arguments, name) for name in settings):
+        return None
+    if all(of.kind == NUMBER and of.rankers and not of.missing for of in plan):
+        return "Learn straight lines only", ["--rankers", "columns", "-p", "1"]
+    n = printing.columns_in_use(learned)
+    return None if n < 3 or arguments.t is not None else ("Use fewer columns", ["--max-columns", str(n // 2)])
 
 
 def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]:

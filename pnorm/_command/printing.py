@@ -267,13 +267,13 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
         LINES: "straight lines of the columns",
     }
     of = kinds.get(learned.kind, "terms")
-    size = counted(_columns_in_use(learned), "column")
+    size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
     return sentences(f"{score} {proof(trace)}{'' if has_details else ' More: --details.'}")
 
 
-def _columns_in_use(learned: Learned) -> int:
+def columns_in_use(learned: Learned) -> int:
     used, H = np.flatnonzero(learned.lam), learned.H
     return int(np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size)
 
@@ -288,7 +288,7 @@ def model_lines(learned: Learned) -> list[str]:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
     size = f"{used.size:,} of {counted(learned.lam.size, 'term')} of the score"
-    columns = _columns_in_use(learned)
+    columns = columns_in_use(learned)
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
         *sentences(f"{', '.join(parts)}; {size} in use, of {counted(columns, 'column')}"),
