@@ -2,6 +2,7 @@
 
 import csv
 import random
+import re
 import warnings
 from datetime import date, timedelta
 
@@ -266,6 +267,39 @@ def test_the_first_run_names_the_options(capsys, tmp_path):
     assert "To merge values that differ only in case or spaces: --kind City=any-case" in told
     assert "--kind Size=number, or --missing tiny --missing vast" in told
     assert len(out.split("\nNext steps\n")[0].splitlines()) <= 58
+
+
+def parts_of_columns(table, model):
+    """What each column of a table adds to the scores, from changes of one column at a time."""
+    n = len(next(iter(table.values())))
+    still = {name: np.full(n, of[0]) for name, of in table.items()}
+    return {name: model.score(still | {name: of}) - model.score(still) for name, of in table.items()}
+
+
+def test_columns_among_the_reasons_that_move_together_are_named(capsys, tmp_path):
+    rng, y, path = np.random.default_rng(3), np.arange(400) % 2 == 0, tmp_path / "t.csv"
+    cost = y + rng.normal(size=400)
+    columns = {"cost": cost, "price": 2.0 * cost + 0.1 * rng.normal(size=400), "age": rng.normal(size=400) + 0.3 * y}
+    columns |= {"far": np.round(0.01 * rng.normal(size=400), 3), "y": y.astype(int)}
+    with open(path, "w", newline="") as stream:
+        csv.writer(stream).writerows([list(columns), *zip(*[of.tolist() for of in columns.values()], strict=True)])
+    model, steps = tmp_path / "m.json", {}
+    asked = [str(path), "--label", "y", *QUICK]
+    for more in ([], ["--top", "0"]):
+        assert main([*asked, "--save", str(model), *more]) == 0
+        steps[bool(more)] = capsys.readouterr()[0]
+    told = " ".join(steps[False].split())
+    pattern = r" cost and price move together \(rank correlation \d\.\d\d\); their reasons share one effect\. "
+    assert len(re.findall(pattern, told)) == 1
+    of = pnorm.load(model)
+    table = {name: columns[name] for name in ("cost", "price", "age", "far")}
+    spread = {name: np.std(part) for name, part in parts_of_columns(table, of).items()}
+    weak, strong = sorted(("cost", "price"), key=spread.get)
+    assert f"Leave out {weak}, which moves together with {strong}" in steps[False]
+    assert f" --ignore {weak}\n" in steps[False]
+    assert "together" not in steps[True]  # without rows there are no reasons
+    assert main([*asked, "--ignore", weak]) == 0
+    assert "together" not in capsys.readouterr()[0]
 
 
 def test_missing_does_not_go_with_rankers(capsys, tmp_path):

@@ -639,6 +639,10 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
         assert (told in page.read_text(encoding="utf-8")) == (other > own)
     assert "The test does not show that this list is better than the linear model, which is simpler." in text
     steps = next_steps(out)
+    words = steps["Learn straight lines only"]
+    assert words[-4:] == ["--rankers", "columns", "-p", "1"]
+    status, lines, _ = run(capsys, *words)
+    assert (status, "Learn straight lines only" in lines) == (0, False)
     assert ("Use a alone, which may do as well" in steps) == (column > own)
     if column > own:
         words = steps["Use a alone, which may do as well"]
@@ -671,6 +675,23 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
     assert low < value < high
 
 
+def test_a_linear_model_of_other_columns_than_numbers_is_no_step_but_fewer_columns_are(capsys, tmp_path):
+    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])
+    frame = pandas.read_csv(path)
+    frame.assign(kind=np.random.default_rng(0).choice(["u", "v"], len(frame))).to_csv(path, index=False)
+    status, out, _ = run(capsys, path, "--label", "y", *QUICK)
+    assert status == 0
+    assert "better than the linear model, which is simpler." in " ".join(out.split())
+    steps = next_steps(out)
+    assert "Learn straight lines only" not in steps
+    words = steps["Use fewer columns"]
+    assert words[-2] == "--max-columns"
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert f"{words[-1]} column" in out
+    assert "Use fewer columns" not in out
+
+
 @pytest.mark.parametrize("gap", range(5))
 def test_a_column_of_dates_with_gaps_is_not_suggested(capsys, tmp_path, gap):
     status, out, _ = run(capsys, dated(tmp_path, gaps=[gap]), "--label", "y", "-p", 1)  # in training, or held out
@@ -682,11 +703,36 @@ def test_a_column_with_another_spelling_is_named(capsys, tmp_path):
     assert run(capsys, path, "--label", "y", "-p", 1, "--save", model)[0] == 0
     other = tmp_path / "new.csv"
     pandas.read_csv(path).rename(columns={"x": "X"}).to_csv(other, index=False)
-    said = f"pnorm: error: {model} does not fit {other}: the file lacks the column 'x' which the weak rankers need; "
+    said = f"pnorm: error: {model} does not fit {other}: the file lacks the column 'x' which the model needs; "
     assert run(capsys, other, "--model", model) == (2, "", f"{said}did you mean 'X'?\n")
     assert run(capsys, other, "--model", model, "--memory", 0.001) == (2, "", f"{said}did you mean 'X'?\n")
     status, _, err = run(capsys, path, "--label", "y", "--test", other)
     assert (status, err) == (2, f"pnorm: error: no column 'x' in {other}, the file of --test; did you mean 'X'?\n")
+
+
+def test_a_column_that_is_lacking_can_be_added_empty(capsys, tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    rng, y = np.random.default_rng(0), np.arange(200) % 4 == 0
+    table = {"x": y + rng.normal(size=200), "z": rng.normal(size=200), "kind": rng.choice(["a", "b"], 200)}
+    frame = pandas.DataFrame(table | {"y": y.astype(int)})
+    frame.to_csv(path, index=False)
+    assert run(capsys, path, "--label", "y", *QUICK, "--save", model)[0] == 0
+    new = tmp_path / "new.csv"
+    said = f"pnorm: error: {model} does not fit {new}: the file lacks the column"
+    for lacking, told in (
+        (["kind"], " 'kind' which the model needs. Add it, empty if it is unknown\n"),
+        (["x", "kind"], "s 'x', 'kind' which the model needs. Add them, empty if they are unknown\n"),
+    ):
+        frame.drop(columns=["y", *lacking]).to_csv(new, index=False)
+        for more in ((), ("--memory", 0.001)):
+            assert run(capsys, new, "--model", model, *more) == (2, "", said + told)
+        frame.drop(columns="y").assign(**dict.fromkeys(lacking, "")).to_csv(new, index=False)
+        status, out, _ = run(capsys, new, "--model", model)
+        assert status == 0
+        assert all(f"{name} is missing in 100.0 % of the rows" in " ".join(out.split()) for name in lacking)
+    pnorm.save(model, [1.0, 2.0], pnorm.rankers.columns(frame[["x", "z"]]))  # takes no missing values
+    frame[["x"]].to_csv(new, index=False)
+    assert run(capsys, new, "--model", model) == (2, "", f"{said} 'z' which the model needs\n")
 
 
 @pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
@@ -1432,7 +1478,7 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
         (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one. The only label is 1 (1). If an empty label means negative, use --unlabelled negative, or leave --label out"),
         (["--model", "MODEL", "--id", "T"], "no column 'T' in FILE; did you mean 't'?"),
-        (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the weak rankers need; did you mean 'u'?"),
+        (["--model", "CASE"], "CASE does not fit FILE: the file lacks the column 'U' which the model needs; did you mean 'u'?"),
         (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
         (["--model", "HOLE"], "HOLE does not fit FILE: column 'u' has nan in line 2 of FILE; every value must be"),
         (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
@@ -2174,9 +2220,20 @@ def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_pat
     _, text, _ = run(capsys, test, "--label", "y", "--model", model, "--out", out, *more)
     assert why in " ".join(text.split())
     assert "probability" not in pandas.read_csv(out)
-    for arguments in ([train, "--label", "y", "--model", model], [train, "--model", model], [train, "--label", "y"]):
+    for arguments in ([train, "--label", "y", "--model", model], [train, "--label", "y"]):
         _, text, _ = run(capsys, *arguments, "--out", out, *(quick if model not in arguments else ()), *more)
         assert "without probabilities" not in " ".join(text.split())
+        assert "probability" in pandas.read_csv(out)
+    _, text, _ = run(capsys, train, "--model", model, "--out", out, *more)  # the test of the model is the last one
+    assert "No probabilities are shown, as the test of the model finds them wrong." in " ".join(text.split())
+    assert ", without probabilities, as the test of the model finds them wrong: " in " ".join(text.split())
+    assert " probability " not in text
+    assert "probability" not in pandas.read_csv(out)
+    about = json.loads(model.read_text())
+    for doubt in (None, "strange", [1]):  # a model of an earlier version, or of others
+        about["metadata"]["no_probabilities"] = doubt
+        model.write_text(json.dumps(about))
+        assert run(capsys, train, "--model", model, "--out", out, *more)[0] == 0
         assert "probability" in pandas.read_csv(out)
 
 

@@ -259,6 +259,20 @@ def test_levels_that_were_rare_in_training_are_not_new():
     assert {text: now for text, _, now in of.columns[0].bins} == {"a": 0.2, "c": 0.0, "other levels": 0.8}
 
 
+def test_spellings_that_are_merged_are_one_new_level():
+    sides = {"shop": ["a", "A "] * 40 + ["c"] * 20 + ["Odd"]}, {"shop": ["c"] * 40 + ["a"] * 20}
+    new = {"shop": ["A", "C", "Centre"] * 8 + ["Centre ", "CENTRE"] * 5 + ["odd"]}
+    H = rankers.from_table(*sides, kinds={"shop": "any case"}, min_rows=10)
+    lam, old = np.arange(1.0, len(H) + 1), {"shop": sides[0]["shop"] + sides[1]["shop"]}
+    of = pnorm.drift(old, new, H, lam)
+    assert of.columns[0].unseen == {"Centre": 18}
+    assert any("shop has 1 level never seen before, in 18 rows: Centre (18)" in text for text in of.warnings)
+    plain = {"shop": ["a", "c", "c"] * 30}, {"shop": ["a", "a", "c"] * 30}  # without merging
+    H = rankers.from_table(*plain)
+    of = pnorm.drift(plain[0], new, H, np.ones(len(H)))
+    assert of.columns[0].unseen == {"A": 8, "C": 8, "Centre": 8, "Centre ": 5, "CENTRE": 5, "odd": 1}
+
+
 def test_a_profile_that_does_not_name_all_levels_does_not_call_others_new():
     old = {"shop": [f"s{i // 2}" for i in range(600)]}
     H = rankers.from_table(

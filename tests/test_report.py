@@ -755,6 +755,9 @@ def test_notes_are_not_counted_as_warnings(tmp_path):
         page = (tmp_path / "r.html").read_text(encoding="utf-8")
         assert page.count('class="alert"') == n
         assert ("There is one warning" in page) == bool(n)
+        box = page.split('<div class="alert">')[1].split("</div>")[0] if n else ""
+        assert ("<strong>paid</strong> alone almost separates" in box) == bool(n)
+        assert box.count("<li>") == n
         warned, notes = page.split('id="warnings"')[1].split("<h3>Notes</h3>")
         assert ("There are no warnings." in warned) == (not n)
         assert ("<strong>paid</strong>" in warned) == bool(n)

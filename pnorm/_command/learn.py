@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _default, rankers
 from pnorm._categories import UnknownLevelWarning
-from pnorm._checks import DATE, Vector
+from pnorm._checks import DATE, NUMBER, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import fingerprint, options, printing, scores_file
@@ -26,16 +26,19 @@ from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
+from pnorm._job.baselines import LINES as BASELINE
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
-from pnorm._reasons.explain import moving_together
+from pnorm._reasons.explain import moving_together, spread_of_columns
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
+    NO_PROBABILITIES,
     Verdict,
     advice,
+    doubt_of_probabilities,
     doubts,
     hidden_probabilities,
     leaks,
@@ -46,9 +49,19 @@ from pnorm._report.verdicts import (
 )
 from pnorm._tables import RANK, Source
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import Table
+from pnorm.rankers._table import AS_ASKED, Table
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
+
+
+_SOME = 10_000
+"""Rows, at most, on which the effects of columns are compared."""
+
+_Top = tuple[NDArray[np.intp], list[str]]
+"""Rows of a list, and their reasons."""
+
+_Pairs = list[tuple[str, str, float]]
+"""Pairs of columns that move together, and their rank correlations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +171,12 @@ def on_file(arguments: argparse.Namespace) -> None:
         job = _read(arguments, progress)
         with called_as_in_file(job.place):
             found = _learned(arguments, job, progress)
-    _print(arguments, job, found)
+    top, together = _top(arguments, job, found), _together(job, found.learned)
+    _print(arguments, job, found, top, together)
     with Progress(bool(arguments.progress)) as progress, kept([], UnknownLevelWarning):  # all is told by now
         lines = _write(arguments, job, found, progress)
     printing.section("Files written", lines)
-    printing.section("Next steps", _next(arguments, job, found))
+    printing.section("Next steps", _next(arguments, job, found, _among(together, top[1])))
 
 
 # The rows ---------------------------------------------------------------------------------------------
@@ -305,7 +319,7 @@ def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) 
 # What is printed --------------------------------------------------------------------------------------
 
 
-def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
+def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, together: _Pairs) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
@@ -342,21 +356,28 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         if arguments.budget is not None:
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)
-    printing.section(*_list(arguments, job, found))
+    printing.section(*_list(job, found, top, _among(together, top[1])))
     printing.section("Model", printing.summary_lines(learned, bool(arguments.details)))
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
-        together = printing.together_lines(_together(job, learned))
-        printing.section("Details of the model", [*printing.model_lines(learned), *chosen, *together])
+        lines = [line for text in printing.together(together) for line in printing.sentences(text)]
+        printing.section("Details of the model", [*printing.model_lines(learned), *chosen, *lines])
 
 
-def _together(job: _Job, learned: Learned) -> list[tuple[str, str, float]]:
+def _together(job: _Job, learned: Learned) -> _Pairs:
     """Return columns that move together on the training rows."""
     if not isinstance(learned.H, Table):
         return []
     rows = _checks.rows(job.file.table, np.flatnonzero(~job.held if job.drawn is None else job.trained))
     return moving_together(rows, learned.H, learned.lam)
+
+
+def _among(pairs: _Pairs, why: Sequence[str]) -> _Pairs:
+    """Return the pairs of columns that are both among the reasons of rows."""
+    parts = {part for of_row in why for part in of_row.split("; ")}
+    named = {name: any(part.startswith(f"{name} ") for part in parts) for a, b, _ in pairs for name in (a, b)}
+    return [(a, b, r) for a, b, r in pairs if named[a] and named[b]]
 
 
 def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
@@ -424,32 +445,38 @@ def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
     return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", [_REFITTED] * found.is_refitted
 
 
-def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> tuple[str, list[str]]:
-    """Return a heading, and the rows at the optimised end of the list with reasons."""
+def _top(arguments: argparse.Namespace, job: _Job, found: _Found) -> _Top:
+    """Return the rows at the optimised end of the list, and their reasons."""
     learned = found.learned
     few = min(printing.TOP if arguments.top is None else arguments.top, found.f.size)
-    title = f"{learned.push.capitalize()} of the list: {counted(few, 'row')} of {found.f.size:,} {job.told}"
     if few == 0:
+        return np.empty(0, np.intp), []
+    if found.tested is not None:
+        return found.tested.top, list(found.tested.reasons)
+    at = first_places(found.f, few, learned.push)
+    some = _checks.rows(job.file.table, found.rows[at])
+    with kept([], UnknownLevelWarning):  # training has told of them
+        return at, reasons(some, learned.H, learned.lam, job.means(learned))
+
+
+def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, list[str]]:
+    """Return a heading, and the rows at the optimised end of the list with reasons."""
+    learned, (at, why) = found.learned, top
+    title = f"{learned.push.capitalize()} of the list: {counted(at.size, 'row')} of {found.f.size:,} {job.told}"
+    if not at.size:
         return title, []
-    if found.tested is None:
-        at = first_places(found.f, few, learned.push)
-        some = _checks.rows(job.file.table, found.rows[at])
-        with kept([], UnknownLevelWarning):  # training has told of them
-            why = reasons(some, learned.H, learned.lam, job.means(learned))
-    else:
-        at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
     take = None if found.cutoff is None or found.cutoff.score is None else f >= found.cutoff.score
     is_hidden = found.tested is not None and hidden_probabilities(found.quality)
     chance = None if is_hidden else learned.probability(f)
     columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
-    notes = printing.list_notes(learned.push, job.measured.ids is not None)
+    notes = printing.list_notes(learned.push, job.measured.ids is not None, pairs=together)
     if found.tested is not None:
         notes += printing.sentences(doubts(found.quality))
     return title, [*printing.list_lines(columns, why), *notes]
 
 
-def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
+def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pairs) -> list[str]:
     """Return the most useful next steps, with the commands to type."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
     told = _verdicts(job, found)
@@ -485,10 +512,17 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
                 what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
                 step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
+        if any(of.other == BASELINE and not of.value.low > 0.0 for of in n.averages):
+            simpler = _simpler(arguments, found.learned)
+            if simpler is not None:
+                step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
         for name in [name for name in dates if _divides(job, name)][:1]:
             step("Test on the latest rows", ["--time", name])
+    if together and not suspects and is_useful:
+        weak, strong = _weaker_first(job, found, together[0][:2])
+        step(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", ["--ignore", weak])
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
         step("Show the id of each row", ["--id", ids[0]])
@@ -504,6 +538,25 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     if steps and any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
         facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
+
+
+def _simpler(arguments: argparse.Namespace, learned: Learned) -> tuple[str, list[str]] | None:
+    """Return a step to a list that is as simple as a linear model, or simpler than this one; None if there is none."""
+    settings = ("rankers", "kind", "missing", "linear", "penalty", "max_columns", "monotone")
+    plan = [of for of in getattr(learned.H, "plan", ()) if of.note != AS_ASKED]
+    if not plan or any(getattr(arguments, name) for name in settings):
+        return None
+    if all(of.kind == NUMBER and of.rankers and not of.missing for of in plan):
+        return "Learn straight lines only", ["--rankers", "columns", "-p", "1"]
+    n = printing.columns_in_use(learned)
+    return None if n < 3 or arguments.t is not None else ("Use fewer columns", ["--max-columns", str(n // 2)])
+
+
+def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]:
+    """Return two columns, and first the one by which the scores of the measured rows differ less."""
+    some = found.rows[:_SOME] if job.test is None else np.arange(min(found.f.size, _SOME))
+    spread = spread_of_columns(_checks.rows(job.measured.table, some), found.learned.H, found.learned.lam)
+    return sorted(names, key=lambda name: spread[name])
 
 
 def _divides(job: _Job, name: str) -> bool:
@@ -662,6 +715,9 @@ def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str,
     else:
         about |= {"rounds": kept.trace.n_iter}
     about["status"] = kept.trace.status
+    doubt = "" if found.tested is None else doubt_of_probabilities(found.quality)
+    if doubt:
+        about[NO_PROBABILITIES] = doubt
     chosen = found.learned.cross_validation
     if chosen is not None:
         value, error = (float(of_all[chosen._best_place]) for of_all in (chosen.mean, chosen.standard_error))

@@ -267,13 +267,13 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
         LINES: "straight lines of the columns",
     }
     of = kinds.get(learned.kind, "terms")
-    size = counted(_columns_in_use(learned), "column")
+    size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
     return sentences(f"{score} {proof(trace)}{'' if has_details else ' More: --details.'}")
 
 
-def _columns_in_use(learned: Learned) -> int:
+def columns_in_use(learned: Learned) -> int:
     used, H = np.flatnonzero(learned.lam), learned.H
     return int(np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size)
 
@@ -288,7 +288,7 @@ def model_lines(learned: Learned) -> list[str]:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
     size = f"{used.size:,} of {counted(learned.lam.size, 'term')} of the score"
-    columns = _columns_in_use(learned)
+    columns = columns_in_use(learned)
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
         *sentences(f"{', '.join(parts)}; {size} in use, of {counted(columns, 'column')}"),
@@ -296,14 +296,14 @@ def model_lines(learned: Learned) -> list[str]:
     ]
 
 
-def together_lines(pairs: Sequence[tuple[str, str, float]]) -> list[str]:
-    """Return sentences on columns that move together."""
+def together(pairs: Sequence[tuple[str, str, float]], most: int = 3) -> list[str]:
+    """Return sentences on columns that move together, with at most some pairs named."""
     told = [
         f"{shown(a, 40)} and {shown(b, 40)} move together (rank correlation {r:.2f}); their reasons share one effect."
-        for a, b, r in pairs[:3]
+        for a, b, r in pairs[:most]
     ]
-    more = [f"So do {counted(len(pairs) - 3, 'more pair')} of columns."] if len(pairs) > 3 else []
-    return [line for text in (*told, *more) for line in sentences(text)]
+    more = [f"So do {counted(len(pairs) - most, 'more pair')} of columns."] if len(pairs) > most else []
+    return [*told, *more]
 
 
 def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
@@ -505,11 +505,14 @@ def list_lines(
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
-def list_notes(push: str, has_ids: bool, reference: str = "") -> list[str]:
-    """Return notes on the numbers of the rows and on the numbers in the reasons."""
+def list_notes(
+    push: str, has_ids: bool, reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()
+) -> list[str]:
+    """Return notes on the numbers of the rows and on the numbers in the reasons; `pairs` of columns move together."""
     of = reference or average(push)
-    rows = "Rows are numbered from 0. "
-    return sentences(f"{'' if has_ids else rows}In brackets: the effect of the value on the score, compared with {of}.")
+    rows = [] if has_ids else ["Rows are numbered from 0."]
+    told = f"In brackets: the effect of the value on the score, compared with {of}."
+    return sentences(" ".join([*rows, told, *together(pairs, 1)]))
 
 
 def average(push: str) -> str:

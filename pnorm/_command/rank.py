@@ -33,7 +33,7 @@ from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import doubts, few_rows, unwritten_probabilities
+from pnorm._report.verdicts import NO_PROBABILITIES, doubts, few_rows, hidden_by, left_out, unwritten_probabilities
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
@@ -133,8 +133,8 @@ def _of_source(
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
     others = [name for name in columns.used if name not in (getattr(model.H, "_found", None) or ())]
-    unread: list[Seen] = []
-    with _fitting(arguments, unread, lambda name, row: source.place(row) if name == "X" else None, others):
+    unread, may_miss = list[Seen](), isinstance(model.H, Table)
+    with _fitting(arguments, unread, lambda name, row: source.place(row) if name == "X" else None, others, may_miss):
         f = model.score(table)
     seen += placed(unread, source.place)
     rows = _rows(arguments, model, source, columns, table, labels)
@@ -213,8 +213,12 @@ def _fitting(
     seen: list[Seen],
     place: Callable[[str, int], str | None],
     others: Sequence[str] = (),
+    may_miss: bool = True,
 ) -> Iterator[None]:
-    """Raise CommandError if a model does not fit the rows, and keep unknown levels; `others` are columns not read."""
+    """Raise CommandError if a model does not fit the rows, and keep unknown levels.
+
+    `others` are columns not read. `may_miss` is whether the model takes missing values.
+    """
     try:
         with kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen), called_as_in_file(place):
             yield
@@ -225,6 +229,14 @@ def _fitting(
         if lacks is not None:
             near = [] if message.endswith("?") else nearest(lacks[1], others)
             message = f"the file{message[1:]}{f'; did you mean {_checks.shown(near[0])}?' if near else ''}"
+            message = message.replace("which the weak rankers need", "which the model needs")
+            if may_miss and not message.endswith("?"):
+                it = (
+                    "it, empty if it is"
+                    if message.startswith("the file lacks the column ")
+                    else "them, empty if they are"
+                )
+                message += f". Add {it} unknown"
         raise CommandError(f"{what}: {message}") from None
 
 
@@ -308,7 +320,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     printing.notes([*empty, about, *rows.source.notes])
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
-    hidden = unwritten = ""
+    hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
+    unwritten = left_out(hidden)
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)

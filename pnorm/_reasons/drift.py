@@ -529,7 +529,7 @@ def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> Colum
     mean = rows.mean(part.adds)
     if part.kind != LEVELS:
         return _of_numbers(column, part.numbers(), mean, old, rows)
-    tally = part.tally()
+    tally = part.tally(column.levels)
     shares = rows.shares(tally.codes, tally.missing + 1)
     counts = rows.counts(tally.codes, tally.missing + 1)
     new = dict(zip(tally.names, shares.tolist(), strict=False))

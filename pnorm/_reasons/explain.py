@@ -393,6 +393,16 @@ def moving_together(X: Any, rankers: Rankers, lam: Vector) -> list[tuple[str, st
     return sorted(found, key=lambda pair: -abs(pair[2]))
 
 
+def spread_of_columns(X: Any, rankers: Rankers, lam: Vector) -> dict[str, float]:
+    """Return the standard deviation of the part of each column of a table in the scores of rows."""
+    parts, number = parts_of(X, rankers, lam, None)[0], rankers.column
+    places: dict[str, set[int]] = {}
+    for leaf in leaves(rankers, lam):
+        if leaf.table is not None:
+            places.setdefault(leaf.column_name, set()).add(int(number[leaf.start]))
+    return {name: float(parts[sorted(of)].sum(axis=0).std()) for name, of in places.items()}
+
+
 def _ranks(x: Vector) -> Vector:
     """Return the ranks of numbers, the mean of them where numbers are equal."""
     _, number, counts = np.unique(x, return_inverse=True, return_counts=True)

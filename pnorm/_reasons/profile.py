@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from pnorm import _checks
 from pnorm._categories import Column, distinct
 from pnorm._checks import Coefficients, Vector, Weights, sheet
 from pnorm._checks.text import shown
+from pnorm._checks.words import folded
 from pnorm._reasons.explain import each_part, is_function, readable
 from pnorm._reasons.shapes import Shape, shapes_of
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
@@ -397,8 +398,11 @@ class Part:
         assert self.shape._source is not None
         return self.shape._source.values(self.rows, self.shape._may_miss)
 
-    def tally(self) -> Tally:
-        """Return the levels of a column, and which of them each row has."""
+    def tally(self, before: Sequence[str] = ()) -> Tally:
+        """Return the levels of a column, and which of them each row has; `before` are names to use again.
+
+        Where the case of text does not count, all spellings of an unknown level have one name, as levels have.
+        """
         shape = self.shape
         assert shape is not None
         assert shape._source is not None
@@ -411,12 +415,16 @@ class Part:
         rare = RARE if isinstance(shape._source.part, OfLevels) else None
         known, number = Column([key for key in shape._keys if key is not None and key != rare]), dict[str, int]()
         levels = known.levels
-        of_value = []
+        of_value, any_case = [], shape._source.leaf.any_case
+        spelled = {folded(name): name for name in before} if any_case else {}
         for row in first.tolist():
             value = raw[row]
             k = known.number(value)
             missing = k < 0 and is_missing(value)
-            of_value.append(-1 if missing else number.setdefault(_named(levels[k] if k >= 0 else value), len(number)))
+            name = _named(levels[k] if k >= 0 else value)
+            if any_case and k < 0 and isinstance(value, str):
+                name = spelled.setdefault(folded(value), name.strip())
+            of_value.append(-1 if missing else number.setdefault(name, len(number)))
         place = np.array([len(number) if k < 0 else k for k in of_value], np.intp)
         return Tally(list(number), place[codes], len(number))
 

@@ -30,6 +30,9 @@ _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
 """Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
 in a warning, at most."""
 
+_FEW_WARNINGS = 3
+"""Warnings that are printed in the box at the beginning, at most. More are only counted there."""
+
 Section = tuple[str, str, str]
 
 
@@ -171,13 +174,17 @@ def head(of: Findings) -> str:
 
 
 def _alert(of: Findings) -> str:
-    n = len(_warned(of))
+    said = _warned(of)
+    n = len(said)
     if not n:
         return ""
     what = "There is one warning" if n == 1 else f"There are {n} warnings"
-    return (
-        f'<p class="alert">{what}. Read <a href="#warnings">{"it" if n == 1 else "them"}</a> before using the list.</p>'
+    if n > _FEW_WARNINGS:
+        return f'<p class="alert">{what}. Read <a href="#warnings">them</a> before using the list.</p>'
+    told = (
+        f'{what}. Read {"it" if n == 1 else "them"} before using the list. <a href="#warnings">More on the columns</a>'
     )
+    return f'<div class="alert"><p>{told}</p>{markup.items(said)}</div>'
 
 
 # Quality ------------------------------------------------------------------------------------------------

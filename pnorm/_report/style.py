@@ -39,6 +39,7 @@ a { color: var(--link); }
 .alert { background: var(--warn-panel); border-left: 4px solid var(--warn); padding: .5rem .9rem; margin: 1rem 0;
   overflow-wrap: anywhere; }
 .alert a { color: inherit; }
+.alert p { margin: 0; }
 ul { padding-left: 1.2rem; margin: .6rem 0; }
 li { margin: .3rem 0; overflow-wrap: anywhere; }
 dl { margin: .8rem 0; }

@@ -153,19 +153,42 @@ def _other(name: str) -> str:
     return markup.called(name)
 
 
-def hidden_probabilities(quality: Quality) -> str:
-    """Return why rows are shown without probabilities; empty if they are shown or do not exist."""
+NO_PROBABILITIES = "no_probabilities"
+"""The entry of a model's metadata for the word of `doubt_of_probabilities`. A model without doubts lacks it."""
+
+_DOUBTS = {"wrong": "finds them wrong", "unsupported": "does not support them"}
+"""What a test shows against probabilities, by the word that model files store."""
+
+
+def doubt_of_probabilities(quality: Quality) -> str:
+    """Return ``"wrong"`` or ``"unsupported"``; empty if probabilities are shown or do not exist."""
     if quality.calibration is None:
         return ""
     if markup.calibrated(quality)[1]:
-        return "No probabilities are shown, as the test finds them wrong."
-    return "" if quality.beats_chance else "No probabilities are shown, as the test does not support them."
+        return "wrong"
+    return "" if quality.beats_chance else "unsupported"
+
+
+def hidden_by(doubt: object, test: str = "the test") -> str:
+    """Return why rows are shown without probabilities, from a word of `doubt_of_probabilities`; empty for no such."""
+    why = _DOUBTS.get(doubt) if isinstance(doubt, str) else None
+    return f"No probabilities are shown, as {test} {why}." if why else ""
+
+
+def hidden_probabilities(quality: Quality) -> str:
+    """Return why rows are shown without probabilities; empty if they are shown or do not exist."""
+    return hidden_by(doubt_of_probabilities(quality))
+
+
+def left_out(hidden: str) -> str:
+    """Return that a file of scores has no probabilities, and why, from the sentence of `hidden_by`."""
+    why = hidden.partition(", ")[2].removesuffix(".")
+    return f"without probabilities, {why}" if why else ""
 
 
 def unwritten_probabilities(quality: Quality) -> str:
     """Return that a file of scores has no probabilities, and why; empty if it has them or they do not exist."""
-    why = hidden_probabilities(quality).partition(", ")[2].removesuffix(".")
-    return f"without probabilities, {why}" if why else ""
+    return left_out(hidden_probabilities(quality))
 
 
 def doubts(quality: Quality) -> str:
