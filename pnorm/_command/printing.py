@@ -328,8 +328,7 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
     wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
         *(sentences(markup.NO_BETTER) if is_test and not quality.beats_chance else []),
-        *sentences(headline(quality)),
-        *sentences(" ".join(markup.beside(quality))),
+        *sentences(" ".join([headline(quality), *markup.beside(quality)])),
         "",
         *lines,
         *wider,
@@ -347,11 +346,10 @@ def test_notes(quality: Quality) -> list[str]:
         told.append(f"“{name}”: largest AUC in training.")
     hits = "negatives" if quality.push == "bottom" else "positives"
     told.append(
-        f"Intervals: Clopper-Pearson for precision, recall and, given the share of {hits} in the test, lift; bootstrap "
-        "for the others."
+        f"Intervals leave out the choice of training rows: Clopper-Pearson for precision, recall and (given the share of "
+        f"{hits}) lift, bootstrap for others."
     )
     told.append(markup.without_interval(quality))
-    told.append("Intervals leave out the choice of training rows.")
     return sentences(" ".join(told))
 
 
@@ -511,7 +509,7 @@ def list_notes(
     """Return notes on the numbers of the rows and on the numbers in the reasons; `pairs` of columns move together."""
     of = reference or average(push)
     rows = [] if has_ids else ["Rows are numbered from 0."]
-    told = f"In brackets: the effect of the value on the score, compared with {of}."
+    told = f"In brackets: effect on the score, compared with {of}."
     return sentences(" ".join([*rows, told, *together(pairs, 1)]))
 
 

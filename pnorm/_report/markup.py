@@ -77,7 +77,7 @@ def whole(value: Estimate) -> str:
 def without_interval(of: Quality) -> str:
     """Return why the positives above every negative have no interval, as a sentence in plain text."""
     name = of.measure("positives_at_top").name
-    return f"{name.capitalize()} have none: one row decides, and a bootstrap interval is too short."
+    return f"{name.capitalize()} have none: one row decides."
 
 
 def signed_count(value: float) -> str:

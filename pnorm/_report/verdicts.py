@@ -213,13 +213,11 @@ def proof(trace: Trace) -> str:
     if math.isfinite(trace.gap):
         if trace.status != "converged":
             return f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
-        return f"Proved to be the minimum of the training objective (gap {max(trace.gap, 1e-16):.1g} nats). {NOT_NEW}"
+        gap = max(trace.gap, 1e-16)
+        return f"Proved to be the minimum of the training objective, not of errors on new rows (gap {gap:.1g} nats)."
     if math.isnan(trace.gap):
         return f"It was trained by {counted(trace.n_iter, 'round')} of boosting, which stops before a minimum."
     return "It is not proved that training reached the minimum of its objective."
-
-
-NOT_NEW = "This says nothing about new rows."
 
 
 def is_separable(trace: Trace) -> bool:
