@@ -223,7 +223,8 @@ def test_a_model_ranks_rows_in_batches_as_those_in_memory(capsys, data, tmp_path
     assert len(in_order) == N // 2
     lines = text.splitlines()
     assert [line for line in of_batches.splitlines() if line not in lines] == [
-        f"  scores of 300 rows: {tmp_path / 'out.csv'}",
+        line.replace(", best first", "") for line in lines if line.startswith("  scores of 300 rows, best first")
+    ] + [
         "    They are in the order of the rows and have no reasons, because the rows are read in batches.",
     ]
 
@@ -235,7 +236,7 @@ def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
     status, text, err = run(capsys, *rank, "--out", out)
     assert (status, err) == (0, "")
     table = pytest.importorskip("pyarrow.parquet").read_table(out)
-    assert table.column_names == ["row", "score", "probability", "rank"]
+    assert table.column_names == ["row", "score", "rank"]  # the test of the model finds probabilities wrong
     assert table.column("row").to_pylist() == list(range(N))
     assert f"days: {N} rows" in text
     status, _, err = run(capsys, *rank, "--label", "fraud", "--report", tmp_path / "r.html")

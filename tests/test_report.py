@@ -464,17 +464,21 @@ def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
     for more in ({}, {"training": everything(fitted)["training"]}):
         pnorm.report_html(tmp_path / "r.html", new, y, H, lam, **more)
         words = page_of(tmp_path / "r.html").words
-        assert (words.count("'Pisa'"), words.count("Pisa (5)")) == ((0, 1) if more else (1, 0))
+        assert (words.count("'Pisa'"), words.count("Pisa (5)")) == (
+            (0, 1) if more else (2, 0)
+        )  # in the box and the section
 
 
-def test_what_moved_is_told_once(fitted, tmp_path):
+def test_what_moved_is_told_in_the_box_and_once_below(fitted, tmp_path):
     H, lam, _, X, y = fitted
     moved = pnorm.drift(some(TABLE, ~HELD), dict(X, city=["Rome"] * len(y)), H, lam)
     assert moved.warnings
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, drift=moved)
     words = page_of(tmp_path / "r.html").words.replace("\xa0", " ")
+    box, rest = words.split("More on the columns")[1].split("Contents", 1)
     for sentence in moved.warnings:
-        assert words.count(f"{sentence[1:]}.") == 1
+        assert box.count(f"{sentence[1:]}.") == 1
+        assert rest.count(f"{sentence[1:]}.") == 1
 
 
 def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
