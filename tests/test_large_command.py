@@ -89,7 +89,9 @@ def test_rows_in_batches_teach_what_rows_in_memory_do(capsys, data, how, monkeyp
         of_row = own[name]
         assert "reasons" not in of_row
         assert float(of_row.pop("score")) == pytest.approx(float(row["score"]), abs=1e-12)
-        assert float(of_row.pop("probability")) == pytest.approx(float(row["probability"]), abs=1e-12)
+        assert ("probability" in of_row) == ("probability" in row)  # not where the test finds them wrong
+        if "probability" in row:
+            assert float(of_row.pop("probability")) == pytest.approx(float(row["probability"]), abs=1e-12)
         assert of_row.items() <= row.items()
     # the page says the same but for names and how the rows were read
     of_batches, text = [part.split("Next steps\n")[0] for part in (of_batches, text)]  # they name the files

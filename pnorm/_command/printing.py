@@ -346,8 +346,8 @@ def test_notes(quality: Quality) -> list[str]:
         told.append(f"“{name}”: largest AUC in training.")
     hits = "negatives" if quality.push == "bottom" else "positives"
     told.append(
-        f"Intervals leave out the choice of training rows: Clopper-Pearson for precision, recall and (given the share of "
-        f"{hits}) lift, bootstrap for others."
+        "Intervals leave out the choice of training rows: Clopper-Pearson for precision, recall and (given the share "
+        f"of {hits}) lift, bootstrap for others."
     )
     told.append(markup.without_interval(quality))
     return sentences(" ".join(told))
