@@ -234,13 +234,13 @@ def advice():
 
 
 ONE_IN = {
-    "pnorm": 6,
-    "pnorm.metrics": 2,
-    "pnorm.diagnostics": 5,
-    "pnorm.kernel": 3,
-    "pnorm.sklearn": 3,
+    "pnorm": 12,
+    "pnorm.metrics": 4,
+    "pnorm.diagnostics": 10,
+    "pnorm.kernel": 6,
+    "pnorm.sklearn": 6,
     "pnorm.plotting": 12,
-    "pnorm.dask": 25,
+    "pnorm.dask": 50,
 }
 """Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
 if os.environ.get("PNORM_FUZZ") == "all":

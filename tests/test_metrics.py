@@ -390,7 +390,7 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
 
 def test_an_interval_without_width_says_that_the_resamples_do_not_differ():
     perfect = metrics.precision_at([3.0, 2.0, 2.5], [1.0, 0.0], 2, confidence=0.95)
-    assert repr(perfect) == "1 [1, 1] (the resamples do not differ)"
+    assert repr(perfect) == "1 [1 in all resamples]"
     assert "resamples" not in repr(metrics.auc([3.0, 0.5, 2.5], [1.0, 0.0], confidence=0.95))
     assert repr(metrics.Estimate(1.0, 1.0, 1.0, 1.0)) == "1 [1, 1]"  # certain
 

@@ -67,8 +67,10 @@ class Estimate(float):
         return iter((float(self), self.low, self.high))
 
     def __repr__(self) -> str:
-        alike = " (the resamples do not differ)" if self.low == self.high and self.confidence < 1.0 else ""
-        return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]{alike}"
+        ends = f"{self.low:.6g}, {self.high:.6g}"
+        if self.low == self.high and self.confidence < 1.0:
+            ends = f"{self.low:.6g} in all resamples"
+        return f"{float(self):.6g} [{ends}]"
 
 
 @dataclass(frozen=True)
