@@ -1929,6 +1929,14 @@ def test_options_that_do_not_fit(capsys, transactions, arguments, message):
     assert message.replace("FILE", str(path)) in err
 
 
+@pytest.mark.parametrize("option", ["--positive", "--negative"])
+def test_a_label_that_is_given_twice_is_refused(capsys, option):
+    with pytest.raises(SystemExit) as exit_:
+        main(["leads.csv", "--label", "bought", option, "yes", option, "y"])
+    assert exit_.value.code == 2
+    assert f"argument {option}: takes one value and is given twice" in capsys.readouterr().err
+
+
 def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,day,y\n1,2024-01-01,0\n2,,1\n3,2024-01-03,0\n")

@@ -107,6 +107,15 @@ RANKERS = ("columns", "normalized", "thresholds")
 """Weak rankers for tables of numbers."""
 
 
+class _Once(argparse.Action):
+    """Store a value; refuse a second one, which argparse would take in place of the first without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "takes one value and is given twice; write such labels alike")
+        setattr(namespace, self.dest, values)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
@@ -122,8 +131,8 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("data").add_argument
     add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
     add("--label", metavar="COLUMN", help="column of labels (required without --model)")
-    add("--positive", metavar="VALUE", help="label of positive rows (default: 1, yes, true, ...)")
-    add("--negative", metavar="VALUE", help="label of negative rows: others count as no label")
+    add("--positive", metavar="VALUE", action=_Once, help="label of positive rows (default: 1, yes, true, ...)")
+    add("--negative", metavar="VALUE", action=_Once, help="label of negative rows: others count as no label")
     add(
         "--unlabelled",
         choices=UNLABELLED,
