@@ -7,7 +7,7 @@ import datetime
 import decimal
 import math
 import numbers
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -174,49 +174,46 @@ def spelled(cells: Cells, missing: Collection[str], levels: Mapping[str, str]) -
         return replace(cells, given=np.where(np.isin(x, sorted(sentinels)), math.nan, x)) if sentinels else cells
     if cells.plain is not None and not sentinels and not levels:
         return cells
-    if cells.kind not in (VALUES, UNREAD):
+    if cells.kind not in (VALUES, UNREAD) or not isinstance(cells.values, Coded):
         return cells
-    column = cells.values if isinstance(cells.values, Coded) else None
-    if column is None:
-        return cells
+    column, is_missing_word = cells.values, _missing_words(missing, sentinels)
 
     def own(value: Any) -> Any:
-        if not isinstance(value, str):
-            is_number = kind_of(value) == NUMBER
-            return None if is_number and sentinels and float_of(value, NUMBER) in sentinels else value
-        key = folded(value)
-        return (
-            None
-            if key in missing or (sentinels and not sentinels.isdisjoint(_numbers_of((key,))))
-            else levels.get(key, value)
-        )
+        if is_missing_word(value):
+            return None
+        return levels.get(folded(value), value) if levels and isinstance(value, str) else value
 
     return replace(cells, given=Coded([own(value) for value in column.values], column.codes), plain=None)
 
 
 def without(column: Any, missing: Collection[str]) -> Any:
     """Return a column in which words, as `folded` writes them, are None; a column without them as it is."""
-    sentinels = _numbers_of(missing)
-
-    def is_kept(value: Any) -> bool:
-        if isinstance(value, str):
-            key = folded(value)
-            return key not in missing and (not sentinels or sentinels.isdisjoint(_numbers_of((key,))))
-        return not (sentinels and kind_of(value) == NUMBER and float_of(value, NUMBER) in sentinels)
-
+    is_missing_word = _missing_words(missing, _numbers_of(missing))
     values = listed(column)
     try:
-        of_values = {value: is_kept(value) for value in dict.fromkeys(values)}
+        is_missing = {value: is_missing_word(value) for value in dict.fromkeys(values)}
     except TypeError:  # a list has no hash, and is no word
         return column
-    if all(of_values.values()):
+    if not any(is_missing.values()):
         return column
-    found = [value if of_values[value] else None for value in values]
+    found = [None if is_missing[value] else value for value in values]
     if not hasattr(column, "type"):
         return found
     import pyarrow
 
     return pyarrow.array(found, column.type)
+
+
+def _missing_words(missing: Collection[str], sentinels: Collection[float]) -> Callable[[Any], bool]:
+    """Return a function that finds the values that are words for missing values, or their numbers."""
+
+    def is_missing_word(value: Any) -> bool:
+        if isinstance(value, str):
+            key = folded(value)
+            return key in missing or (bool(sentinels) and not _numbers_of((key,)).isdisjoint(sentinels))
+        return bool(sentinels) and kind_of(value) == NUMBER and float_of(value, NUMBER) in sentinels
+
+    return is_missing_word
 
 
 def _numbers_of(words: Collection[str]) -> set[float]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks.arrays import is_columns, is_sparse, n_rows, scores, summable, weights
+from pnorm._checks.arrays import Vector, is_columns, is_sparse, n_rows, scores, summable, weights
 from pnorm._checks.grouping import labels
 from pnorm._checks.scalars import shown
 from pnorm._checks.tables import column_names, from_records, sparse
@@ -35,7 +35,7 @@ _POSITIVE = {*_POSITIVE_WORDS, *[yes for yes, _ in PAIRS]}
 _NEGATIVE = {*_NEGATIVE_WORDS, *[no for _, no in PAIRS]}
 
 BY_LABELS = "If these are labels, pass the scores first and the labels by name: auc(scores, y=labels)"
-"""How the functions of two sides take labels, for messages."""
+"""The end of messages on labels in the place of scores."""
 
 
 def one_label(positive: Any, pos_label: Any) -> Any:
@@ -188,6 +188,15 @@ def word(label: Any) -> str:
     return f"{value:.17g}" if abs(value) < 2**53 else text.lower()
 
 
+def counted_places(places: Sequence[NDArray[np.intp]], c: Vector | None) -> list[NDArray[np.intp]]:
+    """Return the rows of each side whose weight is not zero; refuse weights that leave a side without rows."""
+    counted = [where if c is None else where[c[where] > 0.0] for where in places]
+    for rows, kind in zip(counted, ("positive", "negative"), strict=True):
+        if not rows.size:
+            raise ValueError(f"weight is zero for all {kind} rows; at least one of them needs a positive weight")
+    return counted
+
+
 class Sides(NamedTuple):
     """Scores of the positives and of the negatives, with their weights."""
 
@@ -236,10 +245,7 @@ def sides_of_scores(
     c = weights(weight, "weight", f.size, some=False)
     summable(c, "weight")
     places = np.flatnonzero(positive), np.flatnonzero(~positive)
-    if c is not None:
-        for where, kind in zip(places, ("positive", "negative"), strict=True):
-            if not c[where].any():
-                raise ValueError(f"weight is zero for all {kind} rows; at least one of them needs a positive weight")
+    counted_places(places, c)
     return Sides(*(f[where] for where in places), *(None if c is None else c[where] for where in places))
 
 

@@ -16,7 +16,7 @@ from pnorm._checks.text import first
 from pnorm.rankers import Rankers, WeakRankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import Form
-from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missing
+from pnorm.rankers._readings import LEVELS_OF, ORDERED, Reading, Where, derived, is_missing
 from pnorm.rankers._table import UNITS, WRITTEN, Table
 
 _PIECES = 12
@@ -627,33 +627,32 @@ class Leaf:
         if found is not None:
             return [None if value is None else write(value) for value in found]
         assert self.table is not None
+        of = self.table._parts[self.place][1].of
+        levels = LEVELS_OF.get(of)
+        x = derived(of, self.numbers(X)).tolist()
+        return [None if v != v else levels[int(v)] if levels else number_text(v, of) for v in x]
+
+    def _read(self, X: Any) -> tuple[Reading, _checks.Cells, Where]:
+        """Return how the column of the table is read, its cells on rows, and where they are."""
+        assert self.table is not None
         assert self.table._width is not None
-        (source, part), known = self.table._parts[self.place], self.table._found
+        source, known = self.table._parts[self.place][0], self.table._found
         (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
-        x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, known))).tolist()
-        levels = LEVELS_OF.get(part.of)
-        return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
+        return source.reading, cells, Where("X", source.column, known)
 
     def numbers(self, X: Any) -> Vector:
         """Return the numbers of a column of a table."""
-        assert self.table is not None
-        assert self.table._width is not None
-        source, known = self.table._parts[self.place][0], self.table._found
-        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
-        return source.reading.numbers(cells, Where("X", source.column, known))
+        reading, cells, at = self._read(X)
+        return reading.numbers(cells, at)
 
     def listed(self, X: Any) -> list[Any] | None:
         """Return the values of the column on rows, None where one is missing; None for a column of times."""
-        assert self.table is not None
-        assert self.table._width is not None
-        source, known = self.table._parts[self.place][0], self.table._found
         if self.kind in (DATE, DURATION, TIME):
             return None
-        (cells,) = _checks.cells_of(X, "X", known, self.table._width, [source.column])
-        cells = source.reading.own(cells)
         if self.kind == NUMBER:  # in text there may be a currency, or a decimal comma
-            x = source.reading.numbers(cells, Where("X", source.column, known)).tolist()
-            return [None if value != value else value for value in x]
+            return [None if value != value else value for value in self.numbers(X).tolist()]
+        reading, cells, _ = self._read(X)
+        cells = reading.own(cells)
         values = [cells.value(row) if there else None for row, there in enumerate(cells.known().tolist())]
         values = [value.strip() if isinstance(value, str) else value for value in values]
         return [None if is_missing(value) else value for value in values]

@@ -15,6 +15,7 @@ from pnorm._checks import Vector
 from pnorm._checks.labelled import (
     aligned,
     count_rows,
+    counted_places,
     positives,
     refuse_of_sides,
     refuse_without_labels,
@@ -126,10 +127,7 @@ def given(
 
 def _check_counted(places: tuple[Index, Index], c: Vector | None, codes: Index | None) -> None:
     """Refuse weights that leave a side without rows, and groups of one side only."""
-    counted = [where if c is None else where[c[where] > 0.0] for where in places]
-    for rows, kind in zip(counted, ("positive", "negative"), strict=True):
-        if not rows.size:
-            raise ValueError(f"weight is zero for all {kind} rows; at least one of them needs a positive weight")
+    counted = counted_places(places, c)
     if codes is not None and not np.intersect1d(codes[counted[0]], codes[counted[1]]).size:
         raise ValueError(_checks.NO_GROUP)
 
