@@ -391,7 +391,7 @@ def behind(runs, rule, without=(NOT_ADDITIVE,)):
 
 
 def verdicts(found):
-    """Where a rule is behind the best additive method by more than one standard error of the difference.
+    """Yield the comparisons in which a rule is more than one standard error behind the best additive method.
 
     Without "logistic, weights", which is newer than these rules.
     """

@@ -32,7 +32,7 @@ PICTURES = {
     "report-rows": f"main > :not(#rows), footer, #rows tbody tr:nth-child(n + {ROWS + 1}) {{ display: none }} "
     "#rows h2 { border: 0; margin: 0; padding: 0 }",
 }
-"""What each picture leaves out, as CSS."""
+"""The CSS that hides the other parts of the page, by picture."""
 
 DARK_IF_ASKED = "@media screen and (prefers-color-scheme: dark)"
 

@@ -391,7 +391,7 @@ class CrossValidation:
 
     @property
     def _near_chance(self) -> str:
-        """What to say if the measure of the best does not exclude a random order; nothing otherwise."""
+        """A sentence if the interval of the best includes the value of a random order; otherwise empty."""
         i, s = self._best_place
         mean, error = float(self.mean[i, s]), float(self.standard_error[i, s])
         if self.chance is None or not error >= 0.0:

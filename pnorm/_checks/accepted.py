@@ -1,4 +1,4 @@
-"""What public functions accept and return: the names that stand in their signatures.
+"""Type aliases for the signatures of public functions.
 
 Each name is defined here once.
 """

@@ -132,7 +132,7 @@ def rows_of(
 
 
 UNDATED = f"add --unlabelled {RANK}, which leaves these rows out of training and test"
-"""What to do with rows without a time."""
+"""The advice in the message on rows without a time."""
 
 
 def has_time(column: Any) -> NDArray[np.bool_]:

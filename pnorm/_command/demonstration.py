@@ -119,7 +119,7 @@ def lines(runs: Sequence[Run], data: Any, screen: Screen, over_draws: bool) -> l
         made += paragraph(
             f"Means over {DRAWS} such draws: {means}, {LOGISTIC:g} with logistic regression, {WEIGHTED:g} if that "
             f"weighs wrong claims by 1,000. p = 4 has {GAIN:g} ± {GAIN_ERROR:g} (standard error) fewer than p = 1. "
-            f"{default} (benchmarks/demonstration.py)"
+            f"{default} (benchmarks/demonstration.py)."
         )
     return [*made, "", *_next(width)]
 

@@ -152,7 +152,7 @@ class Quality:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the interval of the headline, the partial AUC or the AUC lies above the value of a random order.
+        """True if the interval of the headline, the partial AUC or the AUC lies above the value of a random order.
 
         With fewer than 20 rows of a class, a bootstrap interval is too narrow. Then the AUC or the partial AUC counts
         only if a rank test rejects a random order at the same confidence.

@@ -19,7 +19,6 @@ from pnorm.rankers._table import Ask, Table
 FEW = 50
 """Rows of a class below which the intervals are called wide."""
 
-
 FEWEST = 2
 """Rows of a class that a test needs."""
 
@@ -157,7 +156,7 @@ NO_PROBABILITIES = "no_probabilities"
 """The entry of a model's metadata for the word of `doubt_of_probabilities`. A model without doubts lacks it."""
 
 _DOUBTS = {"wrong": "finds them wrong", "unsupported": "does not support them"}
-"""What a test shows against probabilities, by the word that model files store."""
+"""Verbs and objects that tell the result of a test of probabilities, by the word that model files store."""
 
 
 def doubt_of_probabilities(quality: Quality) -> str:

@@ -1,4 +1,4 @@
-"""What is drawn: one list, or a mapping from labels or numbers p to several; their names, and pairs of scores."""
+"""Read the lists that a function draws: one, or several in a mapping from labels or numbers p."""
 
 from __future__ import annotations
 

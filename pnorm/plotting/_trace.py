@@ -14,7 +14,7 @@ from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
 
 Run: TypeAlias = Trace | tuple[Vector, Trace] | Model
-"""What a solver returned, its trace alone, or a fitted model."""
+"""The result of a solver, its trace alone, or a fitted model."""
 
 
 def trace(runs: Run | Mapping[Hashable, Run], *, floor: float | None = None, ax: Axes | None = None) -> Axes:
@@ -54,7 +54,7 @@ def trace(runs: Run | Mapping[Hashable, Run], *, floor: float | None = None, ax:
     >>> ax.get_yscale()
     'log'
 
-    What a solver returned is drawn as it is:
+    The result of a solver is drawn as it is:
 
     >>> ax = pnorm.plotting.trace(pnorm.train(data.pos, data.neg, p=4))
     """
