@@ -1,6 +1,7 @@
 """The run of the tests says how many inputs its fuzzers have tried, and what came of them."""
 
 import os
+import sys
 from collections import Counter, defaultdict
 
 import pytest
@@ -17,6 +18,14 @@ settings.load_profile("fixed")
 _TRIED = "inputs tried"
 
 os.environ.pop("COLUMNS", None)  # by which the command wraps its lines
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left_open():
+    """Matplotlib warns at the twenty-first open figure, and the tests that share a process come in any order."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -14,12 +14,6 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def runs():
     """Scores and traces by p, on a small set."""
@@ -91,7 +85,6 @@ def test_lists_of_other_rows_and_alike_labels_are_all_drawn():
 
 def test_axes_are_those_that_were_passed(runs):
     lists, (lam, run) = runs[-1], runs[2][4]
-    plt.close("all")  # of other files' tests
     figure, axes = plt.subplots(2, 4)
     assert plotting.roc(lists, ax=axes[0, 0]) is axes[0, 0]
     pair = plotting.roc(lists, ax=axes[1, :2])
