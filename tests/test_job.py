@@ -6,6 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.interpolate import BSpline
+from scipy.special import expit
 from scipy.stats import binomtest
 
 import pnorm
@@ -13,7 +15,7 @@ from pnorm import _checks, metrics
 from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
-from pnorm._job.baselines import LINES, baselines
+from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
 from pnorm.rankers import from_table
@@ -484,10 +486,10 @@ def test_the_best_column_by_brute_force():
     for of_sign, sign in ((table, 1.0), (turned, -1.0)):
         with pytest.warns(pnorm.rankers.TableWarning):
             H = from_table(*sides_of(of_sign, y))
-        _, alone = baselines(*sides_of(of_sign, y), H)
+        *_, alone = baselines(*sides_of(of_sign, y), H)
         assert alone.name == "income alone"
         assert (alone.score(of_sign) == sign * columns_of(of_sign)["income"]).all()
-    _, alone = baselines(*sides_of({"city": table["city"], "member": table["member"]}, y))
+    *_, alone = baselines(*sides_of({"city": table["city"], "member": table["member"]}, y))
     assert alone.name == "city alone"
     assert alone.score(table) == pytest.approx(columns["city"])
     assert alone.score({"city": ["Turin"], "member": [True]}) == pytest.approx(y.mean())
@@ -497,8 +499,8 @@ def test_straight_lines_by_a_matrix():
     table, y = mixed(400)
     with pytest.warns(pnorm.rankers.TableWarning):
         H = from_table(*sides_of(table, y))
-    lines, _ = baselines(*sides_of(table, y), H)
-    assert lines.name == LINES
+    lines, *_ = baselines(*sides_of(table, y), H)
+    assert lines.name == LINEAR
     raw = columns_of(table)
     missing = np.isnan(table["income"])
     income = np.where(missing, np.nanmean(table["income"]), table["income"])
@@ -512,11 +514,69 @@ def test_straight_lines_by_a_matrix():
     assert found - found.mean() == pytest.approx(f - f.mean(), abs=1e-3)
 
 
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_logistic_curves_by_scikit_learn(push):
+    sklearn_models = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    missing = rng.random(600) < 0.1
+    y = rng.random(600) < expit(3 * np.sin(2 * X[:, 0]) + X[:, 1] - 1)
+    table = {"a": X[:, 0], "b": np.where(missing, np.nan, X[:, 1]), "c": X[:, 2]}
+    _, curves, _ = baselines(*sides_of(table, y), push=push)
+    assert curves.name == CURVES
+    columns = []
+    for x in table.values():
+        known = x[~np.isnan(x)]
+        knots = np.quantile(known, np.linspace(0, 1, 6))
+        knots = np.r_[[knots[0]] * 3, knots, [knots[-1]] * 3]
+        parts = np.zeros((600, 8))
+        parts[~np.isnan(x)] = BSpline.design_matrix(known, knots, 3).toarray()
+        columns += [parts, *([missing[:, None]] if known.size < 600 else [])]
+    A = np.hstack(columns)
+    A = (A - A.mean(axis=0)) / A.std(axis=0)
+    hits = y if push == "top" else ~y
+    found = curves.score(table)
+    agreed = []
+    for penalty in PENALTIES:
+        for weight in WEIGHTS:
+            of = {True: 1.0, False: weight}
+            C = 1.0 / (penalty * hits.sum())
+            f = sklearn_models.LogisticRegression(C=C, class_weight=of, tol=1e-8, max_iter=5000).fit(A, hits)
+            f = f.decision_function(A) if push == "top" else -f.decision_function(A)
+            agreed.append(np.abs((found - found.mean()) - (f - f.mean())).max() < 1e-2)
+    assert sum(agreed) == 1  # one of the settings that it chooses from
+
+
+def test_the_weight_of_logistic_curves_is_chosen_by_the_measures_of_the_default():
+    rng = np.random.default_rng(3)
+    hits, others = rng.normal(0.5, 1, (200, 40)), rng.normal(size=(300, 40))
+    hits[rng.permutation(200)[:80], 0] += 2.0
+    others[rng.permutation(300)[:40], 1] += 4.0  # column 1 is good for most rows, and bad near the top
+    hits[:, 1] += 0.7
+    held = {}
+    for penalty in PENALTIES:
+        for weight in WEIGHTS:
+            values = []
+            for fold in range(3):
+                sides = [np.delete(side, np.s_[fold::3], axis=0) for side in (hits, others)]
+                lam = _logistic(*sides, penalty, weight, 1e-6)[:-1]
+                f_pos, f_neg = hits[fold::3] @ lam, others[fold::3] @ lam
+                top = metrics.partial_auc(f_pos, f_neg, max_fp=10, standardized=True)
+                values.append((top, metrics.average_precision(f_pos, f_neg)))
+            held[penalty, weight] = np.array(values)
+    best = max(held.values(), key=lambda of: of[:, 0].mean())[:, 0]
+    least = best.mean() - best.std(ddof=1) / np.sqrt(3)
+    near = {at: of[:, 1].mean() for at, of in held.items() if of[:, 0].mean() >= least}
+    assert 1 < len(near) < len(held)
+    assert near[_chosen(hits, others)] == pytest.approx(max(near.values()), abs=1e-3)
+    assert _chosen(hits[:40], others) == (0.1, 1.0)
+
+
 def test_baselines_of_columns_with_little_in_them():
     pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
     neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
     found = baselines(pos, neg)
-    assert found[1].name == "a alone"
+    assert found[-1].name == "a alone"
     for baseline in found:
         assert np.isfinite(baseline.score({"a": [None, 3.0], "b": [1, 2], "c": [None, 2.0]})).all()
 
@@ -536,7 +596,7 @@ def test_from_a_table_to_a_tested_list():
     f, y_held = alone.score(test), y[held]
     assert (found.scores == f).all()
     assert (found.held_out[1] == y_held).all()
-    assert found.quality.lists == (LINES, "income alone")
+    assert found.quality.lists == (LINEAR, CURVES, "income alone")
     assert found.quality.main == 15  # 30 of 300 are a tenth of the rows
     assert float(found.quality.measure("auc").value) == metrics.auc(f[y_held], f[~y_held])
     others = [metrics.auc(of[y_held], of[~y_held]) for of in found.others.values()]

@@ -26,7 +26,7 @@ from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
-from pnorm._job.baselines import LINES as BASELINE
+from pnorm._job.baselines import LINEAR
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
@@ -512,7 +512,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pa
                 what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
                 step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
-        if any(of.other == BASELINE and not of.value.low > 0.0 for of in n.averages):
+        if any(of.other == LINEAR and not of.value.low > 0.0 for of in n.averages):
             simpler = _simpler(arguments, found.learned)
             if simpler is not None:
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])

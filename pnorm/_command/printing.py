@@ -19,6 +19,7 @@ from pnorm._checks.text import aligned, counted, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._default import BOTH, CUTS, LINES, STEPS
+from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._report import markup
@@ -322,8 +323,12 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
     kept = list(range(len(head)))
     lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
-    while len(lines[0]) > _width() - 2 and len(kept) > 3:  # a wrapped line would not be readable as a row
-        left_out.append(kept.pop(-2 if len(kept) > 5 else -1))  # a column alone, then chance, then the linear model
+    place = {name: k for k, name in enumerate(head)}
+    alone = [k for name, k in place.items() if name.endswith(markup.ALONE)]
+    least = [*alone, place["by chance"], *[place[name] for name in (LINEAR, CURVES) if name in place]]
+    while len(lines[0]) > _width() - 2 and least:  # a wrapped line would not be readable as a row
+        left_out.append(least.pop(0))
+        kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
@@ -339,8 +344,10 @@ def test_notes(quality: Quality) -> list[str]:
     """Return what the other lists of the table are, and what the intervals cover."""
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
-    if len(quality.lists) > (column is not None):
+    if LINEAR in quality.lists:
         told.append("Linear model: logistic regression.")
+    if CURVES in quality.lists:
+        told.append("Logistic curves: on splines, with a chosen weight on negatives.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")

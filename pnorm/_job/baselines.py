@@ -1,24 +1,31 @@
-"""Baselines for a list: a linear model and the best single column, learned from the same rows."""
+"""Baselines for a list: a linear model, logistic regression on curves and the best column, from the same rows."""
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 from numpy.typing import NDArray
+from scipy.interpolate import BSpline
+from scipy.special import expit
 
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
+from pnorm._default import METRIC, SECOND_METRIC
 from pnorm._minimize import minimize
+from pnorm.metrics._by_name import LARGER
 from pnorm.rankers import Rankers, TableWarning, from_table
 from pnorm.rankers._readings import CATEGORY, Where
 from pnorm.rankers._table import Source, Table
 
-LINES = "linear model"
+LINEAR = "linear model"
+CURVES = "logistic curves"
 
 L2 = 1e-3
 """The penalty of straight lines, whose columns have a standard deviation of 1. Any from 1e-5 to 1e-2 gives the same AUC
@@ -27,6 +34,25 @@ on held-out rows of adult and bank to 0.0004. It is within 0.003 of that of logi
 _ROWS, _NUMBERS = 2**14, 2**23
 """Rows of either side for straight lines, and numbers in a matrix of them, at most; p = 1 does not depend on how many
 rows of either side there are but by a constant."""
+
+WEIGHTS = 1.0, 10.0, 100.0
+"""Weights of the negatives in logistic regression. A larger one counts mistakes near the top more, as a larger p does:
+``benchmarks/weights.py``."""
+
+PENALTIES = 1.0, 1e-1, 1e-2
+"""Penalties of logistic regression, beside the sum of losses by the number of positives; the strongest first."""
+
+_KNOTS, _DEGREE = 6, 3
+"""Knots of a curve, at quantiles, and the degree of its polynomials, as in ``benchmarks/additive.py``."""
+
+_FOLDS, _TO_CHOOSE = 3, 50
+"""Folds of the choice, and the rows of either side below which nothing is chosen: the weight is 1, the penalty 0.1."""
+
+_CHOOSING, _FINAL = 1e-3, 1e-5
+"""Gradients at which logistic regression ends, while it chooses and for good."""
+
+_CHOOSING_NUMBERS = 2**21
+"""Numbers in the matrix of curves that the choice is made with, at most."""
 
 _LEVELS = 30
 """The most frequent levels of a column, at most, that have an indicator beside the lines."""
@@ -51,17 +77,21 @@ def baselines(
     H: Rankers | None = None,
     *,
     kinds: Mapping[Any, Any] | None = None,
+    push: str = "top",
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> list[Baseline]:
-    """Train what a list is to be compared with: "linear model" and "NAME alone".
+    """Train what a list is to be compared with: "linear model", "logistic curves" and "NAME alone".
 
     The first is a sum of one straight line per column of numbers and an indicator per level of text, by `minimize` with
-    p = 1 and a small penalty: what logistic regression would be. The second is the column by which rows are ordered
-    best, by the AUC of the rows at hand, in either direction; levels count by their shares of positives.
+    p = 1 and a small penalty: what logistic regression would be. The second is logistic regression on a cubic spline
+    per column of numbers and the same indicators. Cross-validation chooses its penalty and a weight on the negatives,
+    or on the positives if the push is at the bottom, by the measures of the default. The third is the column by which
+    rows are ordered best, by the AUC of the rows at hand, in either direction; levels count by their shares of
+    positives.
 
     `H` is what `from_table` has made of these rows and says how columns are read; if it is something else, `from_table`
-    is called, with `kinds`. `seed` draws rows for the lines, where there are very many. O(N log N) for each column.
+    is called, with `kinds`. `seed` draws rows for the sums, where there are very many. O(N log N) for each column.
     """
     if not isinstance(H, Table):
         with warnings.catch_warnings():
@@ -71,7 +101,15 @@ def baselines(
             except ValueError:  # no column of it can be used
                 return []
     assert isinstance(H, Table)
-    return [_lines(H, pos, neg, _checks.generator(seed), n_threads), _alone(H, pos, neg)]
+    rng = _checks.generator(seed)
+    most = max(100, min(_ROWS, _NUMBERS // (2 * len(H._sources))))
+    sides = [_some(rng, X, most) for X in (pos, neg)]
+    columns = list(zip(*[_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
+    return [
+        Baseline(LINEAR, _lines(H, columns, n_threads)),
+        Baseline(CURVES, _curves(H, columns, push)),
+        _alone(H, pos, neg),
+    ]
 
 
 def _read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None = None) -> Iterator[NDArray[Any]]:
@@ -88,7 +126,7 @@ def _read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None 
             yield source.reading.numbers(cells, at)
 
 
-# Straight lines ---------------------------------------------------------------------------------------
+# Sums over columns ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +153,40 @@ class _Line:
 
 
 @dataclass(frozen=True, eq=False)
+class _Curve:
+    """Columns that a column of numbers gives: the parts of a spline, and whether the value is missing, if some are."""
+
+    knots: Vector
+    missing: bool
+
+    @property
+    def n_parts(self) -> int:
+        return self.knots.size - _DEGREE - 1
+
+    @property
+    def width(self) -> int:
+        return self.n_parts + self.missing
+
+    def columns(self, x: Vector, out: NDArray[np.float64]) -> None:
+        there = ~np.isnan(x)
+        out[~there, : self.n_parts] = 0.0
+        out[there, : self.n_parts] = self._at(x[there], np.eye(self.n_parts))
+        if self.missing:
+            out[:, -1] = ~there
+
+    def score(self, x: Vector, lam: Vector) -> Vector:
+        there = ~np.isnan(x)
+        f = np.full(x.size, lam[-1] if self.missing else 0.0)
+        f[there] = self._at(x[there], lam[: self.n_parts])
+        return f
+
+    def _at(self, x: Vector, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return splines at values; they are level beyond the training rows."""
+        curve = BSpline(self.knots, coefficients, _DEGREE)
+        return np.asarray(curve(np.clip(x, self.knots[0], self.knots[-1])))
+
+
+@dataclass(frozen=True, eq=False)
 class _Indicators:
     """Columns that a category gives: one for each of some levels."""
 
@@ -133,30 +205,9 @@ class _Indicators:
         return np.asarray(of_code[codes])
 
 
-def _lines(H: Table, pos: Any, neg: Any, rng: np.random.Generator, n_threads: int | None) -> Baseline:
-    most = max(100, min(_ROWS, _NUMBERS // (2 * len(H._sources))))
-    sides = [_some(rng, X, most) for X in (pos, neg)]
-    columns = list(zip(*[_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
-    parts = [_part(*of_sides) for of_sides in columns]
-    ends = np.cumsum([part.width for part in parts])
-    matrices = []
-    fewer = max(100, _NUMBERS // (2 * int(ends[-1])))
-    for side in (0, 1):
-        rows = slice(min(fewer, len(columns[0][side])))
-        A = np.empty((len(columns[0][side][rows]), int(ends[-1])))
-        for part, of_sides, end in zip(parts, columns, ends.tolist(), strict=True):
-            part.columns(of_sides[side][rows], A[:, end - part.width : end])
-        matrices.append(A)
-    lam, _ = minimize(matrices[0], matrices[1], p=1.0, l2=L2, tol=1e-6, n_threads=n_threads)
-    of_parts = np.split(lam, ends[:-1])
-
-    def score(X: Any) -> Vector:
-        f = np.zeros(_checks.n_rows(X, "X"))
-        for part, own, x in zip(parts, of_parts, _read(H, X), strict=True):
-            f += part.score(x, own)
-        return f
-
-    return Baseline(LINES, score)
+_Part = _Line | _Curve | _Indicators
+_Columns = Sequence[tuple[NDArray[Any], NDArray[Any]]]
+"""What is in each column, of the positives and of the negatives, in an order at random."""
 
 
 def _some(rng: np.random.Generator, X: Any, most: int) -> Any:
@@ -164,18 +215,126 @@ def _some(rng: np.random.Generator, X: Any, most: int) -> Any:
     return _checks.rows(X, rng.permutation(_checks.n_rows(X, "X"))[:most])
 
 
-def _part(pos: NDArray[Any], neg: NDArray[Any]) -> _Line | _Indicators:
-    """Return the columns that a column gives, told from the values of both sides, which count the same."""
-    x = np.concatenate([pos, neg])
+def _matrices(parts: Sequence[_Part], columns: _Columns) -> list[NDArray[np.float64]]:
+    """Return a matrix of either side: the columns of all parts, for as many rows as there is memory for."""
+    ends = np.cumsum([part.width for part in parts]).tolist()
+    fewer = max(100, _NUMBERS // (2 * ends[-1]))
+    matrices = []
+    for side in (0, 1):
+        rows = slice(min(fewer, len(columns[0][side])))
+        A = np.empty((len(columns[0][side][rows]), ends[-1]))
+        for part, of_sides, end in zip(parts, columns, ends, strict=True):
+            part.columns(of_sides[side][rows], A[:, end - part.width : end])
+        matrices.append(A)
+    return matrices
+
+
+def _sum(H: Table, parts: Sequence[_Part], lam: Vector) -> Callable[[Any], Vector]:
+    """Return the function from a table to scores that coefficients of the parts define."""
+    of_parts = np.split(lam, np.cumsum([part.width for part in parts])[:-1])
+
+    def score(X: Any) -> Vector:
+        f = np.zeros(_checks.n_rows(X, "X"))
+        for part, own, x in zip(parts, of_parts, _read(H, X), strict=True):
+            f += part.score(x, own)
+        return f
+
+    return score
+
+
+def _indicators(x: NDArray[Any]) -> _Indicators:
+    counts = np.bincount(x)
+    levels = np.argsort(-counts, kind="stable")[:_LEVELS]
+    return _Indicators(np.sort(levels[counts[levels] > 0]))
+
+
+def _line(x: NDArray[Any]) -> _Part:
+    """Return the line of a column, or its indicators, told from the values of both sides, which count the same."""
     if x.dtype.kind == "i":
-        counts = np.bincount(x)
-        levels = np.argsort(-counts, kind="stable")[:_LEVELS]
-        return _Indicators(np.sort(levels[counts[levels] > 0]))
+        return _indicators(x)
     known = x[~np.isnan(x)]
     if not known.size:
         return _Line(0.0, 0.0, True)
     middle, spread = float(known.mean()), float(known.std())
     return _Line(middle, 1.0 / spread if spread > 0.0 else 0.0, known.size < x.size)
+
+
+def _curve(x: NDArray[Any]) -> _Part:
+    """Return the curve of a column, or a line if it has too few values for one, or its indicators."""
+    if x.dtype.kind == "i":
+        return _indicators(x)
+    known = x[~np.isnan(x)]
+    knots = np.unique(np.quantile(known, np.linspace(0.0, 1.0, _KNOTS))) if known.size else known
+    if knots.size < 3:
+        return _line(x)
+    return _Curve(np.pad(knots, _DEGREE, mode="edge"), known.size < x.size)
+
+
+def _lines(H: Table, columns: _Columns, n_threads: int | None) -> Callable[[Any], Vector]:
+    parts = [_line(np.concatenate(of_sides)) for of_sides in columns]
+    hits, others = _matrices(parts, columns)
+    lam, _ = minimize(hits, others, p=1.0, l2=L2, tol=1e-6, n_threads=n_threads)
+    return _sum(H, parts, lam)
+
+
+# Logistic regression on curves ------------------------------------------------------------------------
+
+
+def _curves(H: Table, columns: _Columns, push: str) -> Callable[[Any], Vector]:
+    parts = [_curve(np.concatenate(of_sides)) for of_sides in columns]
+    sides = _matrices(parts, columns)
+    rows = np.concatenate(sides)
+    spread = rows.std(axis=0)
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 1e-12)
+    middle = rows.mean(axis=0)
+    hits, others = [(side - middle) * scale for side in (sides if push == "top" else sides[::-1])]
+    fewer = max(100, _CHOOSING_NUMBERS // (2 * hits.shape[1]))
+    penalty, weight = _chosen(hits[:fewer], others[:fewer])
+    lam = _logistic(hits, others, penalty, weight, _FINAL)[:-1] * scale
+    return _sum(H, parts, lam if push == "top" else -lam)
+
+
+def _chosen(hits: NDArray[np.float64], others: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a penalty and a weight, by cross-validation with the rule of `_default.choose`."""
+    grid = [(penalty, weight) for weight in WEIGHTS for penalty in PENALTIES]
+    if min(len(hits), len(others)) < _TO_CHOOSE:
+        return PENALTIES[1], WEIGHTS[0]
+    measured = np.empty((2, len(grid), _FOLDS))
+    for fold in range(_FOLDS):
+        out, out_others = [np.arange(len(side)) % _FOLDS == fold for side in (hits, others)]
+        theta: Vector | None = None
+        for k, (penalty, weight) in enumerate(grid):
+            theta = _logistic(hits[~out], others[~out_others], penalty, weight, _CHOOSING, theta)
+            f = hits[out] @ theta[:-1], others[out_others] @ theta[:-1]
+            measured[:, k, fold] = [LARGER[name](*f) for name in (METRIC, SECOND_METRIC)]
+    first, second = measured
+    mean, best = first.mean(axis=1), first[first.mean(axis=1).argmax()]
+    near = mean >= best.mean() - best.std(ddof=1) / math.sqrt(_FOLDS)
+    return grid[int(np.where(near, second.mean(axis=1), -1.0).argmax())]
+
+
+def _logistic(
+    hits: NDArray[np.float64],
+    others: NDArray[np.float64],
+    penalty: float,
+    weight: float,
+    tol: float,
+    start: Vector | None = None,
+) -> Vector:
+    """Return the coefficients and the intercept of logistic regression, with a weight on the others."""
+    n = len(hits)
+
+    def value(theta: Vector) -> tuple[float, Vector]:
+        f, g = hits @ theta[:-1] + theta[-1], others @ theta[:-1] + theta[-1]
+        loss = np.logaddexp(0.0, -f).sum() + weight * np.logaddexp(0.0, g).sum()
+        u, v = expit(-f), weight * expit(g)
+        slope = np.append(v @ others - u @ hits, v.sum() - u.sum()) / n
+        slope[:-1] += penalty * theta[:-1]
+        return float(loss / n + 0.5 * penalty * theta[:-1] @ theta[:-1]), slope
+
+    start = np.zeros(hits.shape[1] + 1) if start is None else start
+    how = {"maxiter": 1000, "gtol": tol, "ftol": 0.0}
+    return np.asarray(scipy.optimize.minimize(value, start, jac=True, method="L-BFGS-B", options=how).x)
 
 
 # The best column --------------------------------------------------------------------------------------

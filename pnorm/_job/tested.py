@@ -155,7 +155,7 @@ def learn_and_test(
         others: dict[str, Vector] = {}
         if compare and not _checks.is_sparse(X):
             with _timed("baselines", seconds):
-                made = baselines(pos, neg, learned.H, kinds=how.get("kinds"), seed=seed, n_threads=n_threads)
+                made = baselines(pos, neg, learned.H, kinds=how.get("kinds"), push=push, seed=seed, n_threads=n_threads)
                 others = {baseline.name: baseline.score(X_held) for baseline in made}
         if progress is not None:
             progress("testing", 1, 3)

@@ -11,7 +11,7 @@ import numpy as np
 from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
-from pnorm._job.baselines import LINES
+from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Measure, Quality
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.importance import Importance
@@ -721,8 +721,13 @@ def _glossary(of: Findings) -> Section:
         "Penalty": "A term that keeps coefficients small, so that the list does not overfit the training rows.",
     }
     for name in of.quality.lists:
-        if name == LINES:
+        if name == LINEAR:
             words["Linear model"] = "A logistic regression on the same columns, learned from the training rows."
+        elif name == CURVES:
+            words["Logistic curves"] = (
+                "A logistic regression on a curve of each column, learned from the training rows. Cross-validation "
+                f"chooses its penalty, and a weight on the {of.miss}s from 1, 10 and 100."
+            )
         elif name.endswith(markup.ALONE):
             words[text(name, 48)] = (
                 "The order of the rows by this column, which has the largest AUC of all columns on the training rows."

@@ -232,7 +232,7 @@ def report_html(
     with kept(unknown, UnknownLevelWarning):
         f = score(X, rankers, lam, n_threads=n_threads)
         if not lists and others is None and trained is not None and _is_table(X, rankers):
-            lists = _baselines(X, *trained, rankers, seed, n_threads)
+            lists = _baselines(X, *trained, rankers, push, seed, n_threads)
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
     if moved is None or not any(column.unseen for column in moved.columns):  # it names them
@@ -319,11 +319,11 @@ def _why_alone(training: Any, has_training: bool, held_out: bool) -> str:
 
 
 def _baselines(
-    X: Any, X_train: Any, is_pos: NDArray[np.bool_], rankers: Rankers, seed: Any, n_threads: int | None
+    X: Any, X_train: Any, is_pos: NDArray[np.bool_], rankers: Rankers, push: str, seed: Any, n_threads: int | None
 ) -> dict[str, Vector]:
     """Return the scores of rows by simple lists that are learned from the rows of training."""
-    sides = [_checks.rows(X_train, np.flatnonzero(side)) for side in (is_pos, ~is_pos)]
-    return {of.name: of.score(X) for of in baselines(sides[0], sides[1], rankers, seed=seed, n_threads=n_threads)}
+    pos, neg = [_checks.rows(X_train, np.flatnonzero(side)) for side in (is_pos, ~is_pos)]
+    return {of.name: of.score(X) for of in baselines(pos, neg, rankers, push=push, seed=seed, n_threads=n_threads)}
 
 
 def _first_rows(

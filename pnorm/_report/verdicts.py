@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pnorm._checks.text import counted, first, shown
-from pnorm._job.baselines import LINES
+from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import Drift
 from pnorm._report import markup
@@ -128,16 +128,24 @@ def advice(quality: Quality) -> str:
     )
 
 
+_INSTEAD = {
+    LINEAR: " Use the linear model instead.",
+    CURVES: " Use logistic regression on curves instead: SplineTransformer and LogisticRegression of scikit-learn.",
+}
+"""What to do where another list is better, by its name."""
+
+
 def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
     """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good."""
     found = [] if quality.beats_chance else [Verdict("chance", " ".join(filter(None, [NO_BETTER, advice(quality)])))]
     better = dict(markup.beaten(quality))
     for name, where in better.items():
-        use = " Use the linear model instead." if name == LINES else ""
+        use = _INSTEAD.get(name, "")
         found.append(Verdict("better", f"{markup.called(name)} is better than this list {where}, beyond chance.{use}"))
     for difference in quality.averages:
         name = difference.other
-        if not has_leaks and name not in better and not difference.value.low > 0.0:
+        is_simpler = name != CURVES
+        if is_simpler and not has_leaks and name not in better and not difference.value.low > 0.0:
             told = f"The test does not show that this list is better than {_other(name)}."
             found.append(Verdict("simpler", told, grave=False))
     return found
@@ -145,7 +153,7 @@ def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
 
 def _other(name: str) -> str:
     """Return another list as the end of a sentence."""
-    if name == LINES:
+    if name == LINEAR:
         return "the linear model, which is simpler"
     if name.endswith(markup.ALONE):
         return f"{markup.called(name.removesuffix(markup.ALONE))} alone, which is simpler"
