@@ -217,7 +217,7 @@ def test_the_table_of_figures_fits_the_terminal(capsys, monkeypatch, tmp_path, w
     (head,) = [k for k, line in enumerate(lines) if line.lstrip().startswith("this list")]
     figures = lines[head : lines.index("", head)]
     assert max(map(len, figures)) <= wide
-    assert ("linear model" in figures[0], "by chance" in figures[0]) == (True, not gone)
+    assert ("logistic curves" in figures[0], "by chance" in figures[0]) == (True, not gone)
     assert any(gone in line for line in figures if line.startswith("  (more")) == bool(gone)
 
 

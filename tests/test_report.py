@@ -274,8 +274,8 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
-    assert head[2] == "linear model"
-    assert re.fullmatch(r"(age|city) alone", head[3])
+    assert head[2:4] == ["linear model", "logistic curves"]
+    assert re.fullmatch(r"(age|city) alone", head[4])
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
     assert len(page_of(tmp_path / "r.html").tables["The whole list"][0]) == 3  # none are asked for

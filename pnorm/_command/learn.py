@@ -347,7 +347,7 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, t
     printing.warn([*asked, *texts(told, "leak"), *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
-    under = printing.test_notes(found.quality) if is_test else []
+    under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test), *under])
     moved = [line for of in told if of.key == "drift" and of.grave for line in printing.sentences(of.text, 2)]
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)

@@ -340,23 +340,27 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
     ]
 
 
-def test_notes(quality: Quality) -> list[str]:
-    """Return what the other lists of the table are, and what the intervals cover."""
+def test_notes(quality: Quality, has_details: bool) -> list[str]:
+    """Return what the other lists of the table are, and what the intervals cover; with details, how they are made."""
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
     if LINEAR in quality.lists:
         told.append("Linear model: logistic regression.")
     if CURVES in quality.lists:
-        told.append("Logistic curves: on splines, with a chosen weight on negatives.")
+        told.append("Logistic curves: the same on splines.")
+        if has_details:
+            misses = "positives" if quality.push == "bottom" else "negatives"
+            told.append(f"Their penalty and a weight on the {misses} (1, 10 or 100) are chosen by cross-validation.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    hits = "negatives" if quality.push == "bottom" else "positives"
-    told.append(
-        "Intervals leave out the choice of training rows: Clopper-Pearson for precision, recall and (given the share "
-        f"of {hits}) lift, bootstrap for others."
-    )
-    told.append(markup.without_interval(quality))
+    told.append("Intervals leave out the choice of training rows.")
+    if has_details:
+        hits = "negatives" if quality.push == "bottom" else "positives"
+        told.append(
+            f"Clopper-Pearson for precision, recall and (given the share of {hits}) lift, bootstrap for others."
+        )
+        told.append(markup.without_interval(quality))
     return sentences(" ".join(told))
 
 
