@@ -35,6 +35,7 @@ from pnorm import bounds, kernel
 from pnorm._command import reproduce as _reproduce
 from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS, WEIGHTED
 from pnorm._job import hold_out
+from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.tested import tested
 
 ROOT = Path(__file__).parents[1]
@@ -130,7 +131,7 @@ def hero():
     low, high = n * top.value.low, n * top.value.high
     lists = [
         (f"this list ({low:.0f} to {high:.0f})", n * float(top.value), BLUE),
-        (found.quality.lists[0], n * top.others[0], GREY),
+        *[(name, n * of, GREY) for name, of in zip((CURVES, LINEAR), top.others[1::-1], strict=True)],
         ("random order", n * top.chance, GREY),
     ]
     title = "MAGIC data: rank telescope images,", "gamma rays first"
@@ -199,7 +200,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 72, name, size=19, weight="bold")
             put(6 + 303 * k, 100, what, size=17)
-        bars(put, axes, (6, 118), of_lists, 17, (190, 69, 27))
+        bars(put, axes, (6, 118), of_lists, 17, (190, 53, 20))
         bars(put, axes, (309, 118), of_effects, 17, (140, 69, 27))
         curves(axes, (612, 142), (262, 55), 17, (0, 108))
         return figure
@@ -212,7 +213,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(2, 72 + 182 * k, name, size=15, weight="bold")
             put(2, 92 + 182 * k, what, size=13.5)
-        bars(put, axes, (2, 100), of_lists, 13.5, (280, 43, 18))
+        bars(put, axes, (2, 100), of_lists, 13.5, (280, 33, 11))
         bars(put, axes, (2, 282), of_effects, 13.5, (260, 43, 18))
         curves(axes, (4, 496), (160, 42), 13, (190, 0))
         return figure
