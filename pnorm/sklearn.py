@@ -1475,7 +1475,8 @@ def _warn_of_end(trace: Trace) -> None:
     """Warn where the minimum is not proved, or there is none."""
     if trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf):
         hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
-        warn(f"{trace.message}{hint}", ConvergenceWarning)
+        why = trace.message.partition("; rank rows by")[0]  # the model ranks rows so already
+        warn(f"{why}{hint}", ConvergenceWarning)
 
 
 def _is_dask(X: Any) -> bool:

@@ -502,7 +502,7 @@ def test_a_minimum_that_is_not_there_is_warned_of(data):
     X, y, *_ = data
     indicator = np.zeros(len(y))
     indicator[np.flatnonzero(y)[:3]] = 1.0  # some positives have what no negative has
-    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*l2 above 0 gives a minimiser"):
+    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*for these rows only; l2 above 0 gives a minimiser$"):
         PNormPush(rankers="columns", solver="newton").fit(np.c_[X, indicator], y)
     with pytest.warns(ConvergenceWarning, match="all 1 Newton steps were taken"):
         PNormPush(rankers="columns", solver="newton", t_max=1).fit(X, y)
