@@ -78,7 +78,9 @@ def test_some_rows_choose_and_all_are_minimised_over(monkeypatch):
     lam, trace = pnorm.minimize(A[y == 1], A[y == 0], model.rankers_, 2, **penalties, **weights)
     np.testing.assert_allclose(model.trace_.objective[-1], trace.objective[-1], atol=3e-6)
     assert model.lam_.shape == lam.shape
-    told = f"rows       160: {y.sum()} positive, {N - y.sum()} negative; 3 columns"  # all of them, not those that choose
+    told = (
+        f"rows       160: {y.sum()} positive, {N - y.sum()} negative; 3 columns"  # all of them, not those that choose
+    )
     assert str(model).splitlines()[1] == told
 
 
