@@ -189,12 +189,16 @@ class OutOfFold:
         """Whether one of the intervals lies above 0.5, the value of a random order."""
         return self.auc.low > _CHANCE or self.partial_auc.low > _CHANCE
 
+    def _named(self) -> tuple[tuple[str, Estimate], ...]:
+        """Return both measures with their names."""
+        return ("AUC", self.auc), ("partial AUC", self.partial_auc)
+
     def __str__(self) -> str:
         """Return both measures with their intervals."""
         return ", ".join(
             [
                 f"{name} {value:.3f} ({100 * value.confidence:g} % interval {value.low:.3f} to {value.high:.3f})"
-                for name, value in (("AUC", self.auc), ("partial AUC", self.partial_auc))
+                for name, value in self._named()
             ]
         )
 

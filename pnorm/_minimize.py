@@ -65,7 +65,7 @@ def minimize(
         F_p(λ) = Σ_k (Σ_i exp(-(f(x_i) - f(x̃_k))))^p,    f = Σ_j λ_j h_j
 
     which `train` minimises by coordinate descent. If no minimiser exists, `status` and `message` of the trace give the
-    reason.
+    reason and the coefficients to rank rows by.
 
     Pass the rows of both sides, ``minimize(pos, neg)``, or all rows with their labels, ``minimize(X, y=y)``. Most runs
     need the arguments of the second column only:

@@ -485,6 +485,8 @@ class Trace:
         if not math.isnan(self.gap):
             nats = " nats" if self._symbol == "log F_p" else ""
             told = f"at most {self.gap:.3g}{nats} above the infimum"
+            if self.direction is not None:
+                told += ", in the limit along trace.direction"
             if self.gap == math.inf:
                 told = "no certificate (trace.gap is inf)"
                 if self.status == "separable":

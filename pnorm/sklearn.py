@@ -41,7 +41,7 @@ from pnorm import rankers as weak
 from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import is_pair, is_plain, plainly_positive, word
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
@@ -201,8 +201,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates did not help on six of seven public sets; on MAGIC p = 16 gains 0.010 ± 0.004 of partial AUC
     (``benchmarks/additive.py``). To compare others, use `GridSearchCV` with ``{"p": [1, 4, 16]}``. The first to know
     are `kinds`, for columns that are read wrongly, and `cutoff`, for a decision with a guarantee. `verbose` shows the
-    progress. `rankers` to `linear` replace the weak rankers, `solver` to `cv` the minimiser and its choice, and `t_max`
-    to `scoring` are for rounds of boosting.
+    progress. After `fit`, ``print(model)`` also shows the rows, the chosen parameters, how training ended and the
+    result on held-out rows; ``repr(model)`` has the parameters of the estimator alone. `rankers` to `linear` replace
+    the weak rankers, `solver` to `cv` the minimiser and its choice, and `t_max` to `scoring` are for rounds of
+    boosting.
 
     Parameters
     ----------
@@ -383,6 +385,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = PNormPush(p=4).fit(data.X, data.y)
     >>> print(model.cross_validation_.best)
     steps, p = 4, l1 = 0.05782, l2 = 4e-05
+    >>> print(model)
+    PNormPush(p=4)
+    rows       958: 626 positive, 332 negative; 9 columns
+    model      steps, p = 4, l1 = 0.05782, l2 = 4e-05; 18 weak rankers
+    training   converged after 3 steps
+    held out   AUC 0.997 [0.922, 1.000], partial AUC 0.990 [0.958, 1.000] at 99 %: better than chance, 0.5
     >>> model.predict(data.X).shape, model.predict_proba(data.X).shape, bool(model.certificate_.gap < 1e-6)
     ((958,), (958, 2), True)
     >>> model.shapes()[0].name, model.feature_importances_.shape
@@ -446,6 +454,36 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __str__(self) -> str:
+        """Return the parameters, as `repr` does, and four lines on the model if it is fitted."""
+        return "\n".join([repr(self), *(self._told() if hasattr(self, "lam_") else [])])
+
+    def _told(self) -> list[str]:
+        """Return the rows, the model, the end of training and the result on held-out rows, a line for each."""
+        n_pos, n_neg = self._n_rows
+        columns = f"; {counted(self.n_features_in_, 'column')}" if hasattr(self, "n_features_in_") else ""
+        kind = [] if self.kind_ is None else [self.kind_]
+        penalties = [f"{name} = {x:.4g}" for name, x in (("l1", self.l1_), ("l2", self.l2_)) if x]
+        if not penalties and self.trace_._unit == "step":
+            penalties = ["no penalty"]
+        of_rankers = counted(self.lam_.size, "weak ranker")
+        ended = f"{self.trace_.status} after {counted(self.trace_.n_iter, self.trace_._unit)}"
+        if self.n_iter_ != self.trace_.n_iter:
+            ended += f"; the coefficients are those after {self.n_iter_:,}"
+        if self.separation_ in ("separable", "quasi-separable"):
+            ended += f"; the training rows are {self.separation_}"
+        lines = [
+            f"rows       {n_pos + n_neg:,}: {n_pos:,} positive, {n_neg:,} negative{columns}",
+            f"model      {', '.join([*kind, f'p = {self.p_:g}', *penalties])}; {of_rankers}",
+            f"training   {ended}",
+        ]
+        held = self.out_of_fold_
+        if held is not None:
+            both = [f"{name} {x:.3f} [{x.low:.3f}, {x.high:.3f}]" for name, x in held._named()]
+            chance = "better than chance, 0.5" if held.beats_chance else "not shown to be better than chance, 0.5"
+            lines.append(f"held out   {', '.join(both)} at {100 * held.auc.confidence:g} %: {chance}")
+        return lines
 
     # What scikit-learn asks of an estimator ------------------------------------------------------------
 
@@ -653,6 +691,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._report(f"training: {trace._summary}")
 
         self.rankers_, self.trace_ = H, trace
+        self._n_rows = int(known.positive.sum()), int((~known.positive).sum())
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
         self.kind_, self.cross_validation_ = kind, found
         self.out_of_fold_ = None if chosen is None else chosen.out_of_fold
@@ -753,6 +792,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
+        self._n_rows = sizes[self.classes_[1]], sizes[self.classes_[0]]
         self.separation_ = trace.separation
         assert trace.intercept is not None
         self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
@@ -1475,7 +1515,8 @@ def _warn_of_end(trace: Trace) -> None:
     """Warn where the minimum is not proved, or there is none."""
     if trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf):
         hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
-        warn(f"{trace.message}{hint}", ConvergenceWarning)
+        why = trace.message.partition("; rank rows by")[0]  # the model ranks rows so already
+        warn(f"{why}{hint}", ConvergenceWarning)
 
 
 def _is_dask(X: Any) -> bool:

@@ -137,7 +137,7 @@ def test_where_least_squares_fails_the_answer_still_separates(monkeypatch):
     lam, trace = pnorm.minimize(pos, neg)
     assert trace.status == "separable"
     assert (pos @ lam).min() - (neg @ lam).max() == pytest.approx(1)
-    assert "rounding hides which coefficients have the widest margin" in trace.message
+    assert "rounding hides which coefficients have the widest margin; rank rows by lam, or pass l2 > 0" in trace.message
     assert pnorm.minimize(pos, neg, p=8, l2=1e-3)[1].status == "converged"
 
 

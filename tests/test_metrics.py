@@ -379,8 +379,11 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
         draw = f_pos[rng.integers(14, size=14)], f_neg[rng.integers(17, size=17)]
         values.append(measure(*draw))
     values.sort()
-    assert found.low == pytest.approx(values[5], rel=1e-12)  # 10 % of the way from the first to the last
-    assert found.high == pytest.approx(values[54], rel=1e-12)
+    low, high = values[5], values[54]  # 10 % of the way from the first to the last
+    if name == "recall_at":  # the first five rows are positive in all resamples
+        assert low == high == 5 / 14
+        low, high = clopper_pearson(5, 14, 0.8)[0], 5 / 14
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
     shuffled = measure(np.roll(f_pos, 3), f_neg[::-1], confidence=0.8, n_resamples=60, seed=5)
     assert (shuffled.low, shuffled.high) == (found.low, found.high)
     assert found.confidence == 0.8
@@ -388,9 +391,68 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
     assert (again.low, again.high) == (found.low, found.high)
 
 
+def clopper_pearson(x, n, confidence):
+    """The shares at which x or more, and x or fewer, of n draws are as rare as the confidence allows."""
+    tail = (1 - confidence) / 2
+
+    def rises(share, counts):
+        return sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in counts)
+
+    def share_of(holds):
+        low, high = 0.0, 1.0
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low
+
+    low = share_of(lambda share: rises(share, range(x, n + 1)) < tail) if x else 0.0
+    high = share_of(lambda share: rises(share, range(x + 1)) > tail) if x < n else 1.0
+    return low, high
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_intervals_of_first_rows_have_a_width(seed):
+    """Where all resamples agree: of k draws of rows, or of I draws of positives, within what such lists can have."""
+    rng = np.random.default_rng(seed)
+    n_pos, n_neg = rng.integers(2, 30, 2).tolist()
+    f_pos, f_neg = rng.integers(0, 4, n_pos) + 10.0, rng.integers(0, 4, n_neg) / 1.0  # ties within a side
+    n, worst = n_pos + n_neg, seed % 2
+    if worst:
+        f_pos, f_neg = -f_pos, -f_neg
+    k = int(rng.integers(1, n))
+    found = max(0, k - n_neg) if worst else min(k, n_pos)
+    least, most = max(0, k - n_neg), min(k, n_pos)
+    how = {"confidence": (0.95, 0.9, 0.6)[seed % 3], "n_resamples": 50}
+    of_rows, of_positives = [clopper_pearson(found, size, how["confidence"]) for size in (k, n_pos)]
+    summary = metrics.summary(f_pos, f_neg, k, **how)
+    table = metrics.ScoreTable.of(f_pos, f_neg)
+    for name, value, (low, high), unit in (
+        ("precision_at", found / k, of_rows, 1 / k),
+        ("recall_at", found / n_pos, of_positives, 1 / n_pos),
+        ("enrichment_factor", found / k / (n_pos / n), [end / (n_pos / n) for end in of_rows], n / n_pos / k),
+    ):
+        of = getattr(metrics, name)
+        estimate = of(f_pos, f_neg, k, **how)
+        assert estimate == pytest.approx(value, rel=1e-13)
+        assert estimate.low == pytest.approx(max(low, least * unit), rel=1e-10)
+        assert estimate.high == pytest.approx(min(high, most * unit), rel=1e-10)
+        assert estimate.low <= estimate <= estimate.high
+        assert estimate.low < estimate.high or least == most
+        assert estimate.confidence == how["confidence"]
+        assert tuple(summary[name]) == tuple(estimate)
+        assert tuple(of(table, k=k, **how)) == pytest.approx(tuple(estimate), rel=1e-12)
+        assert tuple(of(table, k=k))[1:] == (float(of(table, k=k)),) * 2  # certain bounds
+        weighted = of(f_pos, f_neg, k, pos_weight=np.ones(n_pos), **how)
+        assert weighted.low == weighted.high == estimate
+
+
 def test_an_interval_without_width_says_that_the_resamples_do_not_differ():
-    perfect = metrics.precision_at([3.0, 2.0, 2.5], [1.0, 0.0], 2, confidence=0.95)
-    assert repr(perfect) == "1 [1 in all resamples]"
+    f_pos, f_neg = [3.0, 2.0, 2.5], [1.0, 0.0]
+    for of in (metrics.precision_at, metrics.recall_at, metrics.enrichment_factor):
+        assert repr(of(f_pos, f_neg, 5, confidence=0.95)).endswith(" in all resamples]")  # all rows
+        tied = of([1.0, 1.0], [1.0, 1.0, 1.0], 2, confidence=0.95)
+        assert tied.low == tied.high == tied
+    assert repr(metrics.auc(f_pos, f_neg, confidence=0.95)) == "1 [1 in all resamples]"
     assert "resamples" not in repr(metrics.auc([3.0, 0.5, 2.5], [1.0, 0.0], confidence=0.95))
     assert repr(metrics.Estimate(1.0, 1.0, 1.0, 1.0)) == "1 [1, 1]"  # certain
 

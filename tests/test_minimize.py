@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 
 import exact
 import literal
@@ -721,7 +722,56 @@ def test_a_run_may_converge_where_the_kind_is_undecided():
     _, trace = pnorm.minimize(pos, neg, None, 4)
     assert (trace.status, trace.separation) == ("converged", "undecided")
     assert trace.gap < 1e-10
-    assert "whether the data are separable could not be decided (trace.separation)" in trace.message
+    assert trace.message.endswith(
+        "; whether the data are separable could not be decided (trace.separation); rank rows by lam, and pass l2 > 0 to "
+        "interpret coefficients"
+    )
     pos[0] += 1.0
     _, trace = pnorm.minimize(pos, neg, None, 4)
     assert (trace.status, trace.separation, trace.gap) == ("separable", "separable", np.inf)
+
+
+def test_a_trace_without_a_minimiser_prints_what_to_do():
+    def lines(pos, neg, **how):
+        lam, trace = pnorm.minimize(pos, neg, p=4, **how)
+        assert trace.status == "separable"
+        text = re.sub(r"\n {13}", " ", str(trace))  # lines are wrapped
+        assert "; ".join(line[11:] for line in text.split("\nsteps")[0].splitlines()[1:]) == trace.message
+        return lam, trace, text
+
+    lam, trace, text = lines([[1.0], [2.0]], [[0.0], [0.5]])
+    assert text.splitlines()[:4] == [
+        "status     separable",
+        "reason     the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists",
+        "           rank rows by lam, which has the widest margin, or pass l2 > 0 for a minimiser",
+        "           check that no column contains the label",
+    ]
+    # the only positive above both negatives leaves; the other two rows have one output, and lam is zero
+    lam, trace, text = lines([[1.0], [2.0]], [[0.0], [1.0]])
+    assert lam.tolist() == [0.0]
+    assert trace.gap < 1e-13
+    assert text.splitlines()[:5] == [
+        "status     separable",
+        "reason     quasi-separable: 1 of 2 positives and 1 of 2 negatives keep weight, and F_p falls toward its infimum "
+        "along trace.direction without end",
+        f"           on these rows the status is converged: log F_p is within {trace.gap:.2g} of its infimum",
+        "           no minimiser exists, and lam is for these rows only",
+        "           rank rows by trace.lam_along(), or pass l2 > 0 for a minimiser",
+    ]
+    assert text.splitlines()[-1].endswith(" nats above the infimum, in the limit along trace.direction")
+    f, g = ([x * trace.lam_along()[0] for x in side] for side in ((1.0, 2.0), (0.0, 1.0)))
+    assert f[0] == g[1] < f[1]
+    assert g[0] < f[0]
+    for pos, neg in (([[1.0], [2.0]], [[0.0], [0.5]]), ([[1.0], [2.0]], [[0.0], [1.0]])):
+        _, trace = pnorm.minimize(pos, neg, p=4, l2=0.1)
+        assert (trace.status, "rank rows" in trace.message) == ("converged", False)
+        assert str(trace).endswith(" nats above the infimum")
+
+
+def test_a_direction_whose_length_rounding_hides_is_to_be_followed_far(monkeypatch):
+    monkeypatch.setattr("pnorm._solvers.minimize.least_step", lambda *_: None)
+    _, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [1.0]], p=4)
+    assert trace.message.endswith(
+        "; rank rows by trace.lam_along(s) with a large s, such as 1e6, or pass l2 > 0 for a minimiser"
+    )
+    assert trace.lam_along(1e6)[0] > 0.0

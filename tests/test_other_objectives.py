@@ -334,7 +334,10 @@ def test_separable_data(price, loss):
     elif loss in ("exponential", "logistic"):
         assert (trace.status, trace.gap) == ("separable", np.inf)
         assert margin == pytest.approx(1.0)
-        assert trace.message.endswith(": no minimiser exists")
+        assert trace.message.endswith(
+            ": no minimiser exists; rank rows by lam, which has the widest margin, or pass l2 > 0 for a minimiser; "
+            "check that no column contains the label"
+        )
     else:
         assert (trace.status, trace.gap) == ("converged", 0.0)
         assert margin >= {"huber": 1.25, "user": 2.0}.get(loss, 1.0)

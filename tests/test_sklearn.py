@@ -502,7 +502,7 @@ def test_a_minimum_that_is_not_there_is_warned_of(data):
     X, y, *_ = data
     indicator = np.zeros(len(y))
     indicator[np.flatnonzero(y)[:3]] = 1.0  # some positives have what no negative has
-    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*l2 above 0 gives a minimiser"):
+    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*for these rows only; l2 above 0 gives a minimiser$"):
         PNormPush(rankers="columns", solver="newton").fit(np.c_[X, indicator], y)
     with pytest.warns(ConvergenceWarning, match="all 1 Newton steps were taken"):
         PNormPush(rankers="columns", solver="newton", t_max=1).fit(X, y)
@@ -1249,3 +1249,86 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
         pnorm.save(tmp_path / "plain.json", model, p=3)
     with pytest.raises(TypeError, match="lam must be"):
         pnorm.save(tmp_path / "plain.json", PNormPush())
+
+
+# What a model prints
+
+
+def told_of(model, X, positive):
+    """The lines that describe a fitted model, from its public attributes."""
+    n_pos, of_what = int(sum(positive)), []
+    if model.kind_ is not None:
+        of_what.append(model.kind_)
+    of_what.append(f"p = {model.p_:g}")
+    if model.l1_ > 0:
+        of_what.append(f"l1 = {model.l1_:.4g}")
+    if model.l2_ > 0:
+        of_what.append(f"l2 = {model.l2_:.4g}")
+    rounds = model.trace_.path is None
+    if model.l1_ == model.l2_ == 0 and not rounds:
+        of_what.append("no penalty")
+    n = model.trace_.n_iter
+    ended = f"{model.trace_.status} after {n} {'round' if rounds else 'step'}{'s' if n != 1 else ''}"
+    if model.n_iter_ < n:
+        ended += f"; the coefficients are those after {model.n_iter_}"
+    if model.separation_ in ("separable", "quasi-separable"):
+        ended += f"; the training rows are {model.separation_}"
+    lines = [
+        f"rows       {len(positive)}: {n_pos} positive, {len(positive) - n_pos} negative; {X.shape[1]} columns",
+        f"model      {', '.join(of_what)}; {len(model.lam_)} weak rankers",
+        f"training   {ended}",
+    ]
+    if model.out_of_fold_ is not None:
+        auc, partial = model.out_of_fold_.auc, model.out_of_fold_.partial_auc
+        chance = "better than chance" if max(auc.low, partial.low) > 0.5 else "not shown to be better than chance"
+        lines.append(
+            f"held out   AUC {auc:.3f} [{auc.low:.3f}, {auc.high:.3f}], partial AUC {partial:.3f} [{partial.low:.3f}, "
+            f"{partial.high:.3f}] at 99 %: {chance}, 0.5"
+        )
+    return lines
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("how", "shift"),
+    [
+        ({"n_cuts": 5}, 1.0),
+        ({"n_cuts": 3, "p": 2.0, "cv": 3}, 0.0),
+        ({"rankers": "columns", "l2": 0.5, "p": 4}, 1.0),
+        ({"solver": "newton"}, 1.0),
+        ({"solver": "newton", "rankers": "columns"}, 20.0),
+        ({"t_max": 7}, 1.0),
+        ({"t_max": 1, "rankers": "columns"}, 1.0),
+        ({"early_stopping": True, "n_iter_no_change": 2, "random_state": 0, "n_cuts": 9}, 0.5),
+    ],
+    ids=str,
+)
+def test_a_fitted_model_prints_what_it_is(how, shift):
+    rng = np.random.default_rng(1)
+    y = np.arange(80) % 3 == 0
+    X = rng.normal(size=(80, 2)) + shift * y[:, None]
+    model = PNormPush(**how)
+    before = repr(model)
+    assert str(model) == before
+    model.fit(X, y)
+    first, *lines = str(model).splitlines()
+    assert first == repr(model) == before  # scikit-learn's own words, of which a pipeline is made
+    rows = y
+    if model.early_stopping:
+        rows = np.repeat([True, False], [27 - 3, 53 - 5])  # a tenth of either class is held out
+    assert lines == told_of(model, X, rows)
+    assert str(pickle.loads(pickle.dumps(model))) == str(model)
+    assert str(clone(model)) == before
+    wrapped = make_pipeline(model)
+    assert str(wrapped) == repr(wrapped)
+    assert "rows  " not in repr(wrapped)
+    assert "rows  " not in repr(GridSearchCV(model, {"p": [1, 4]}))
+
+
+def test_a_model_of_rows_without_columns_prints_no_number_of_them():
+    rows = [{"a": float(i)} for i in (3, 1, 2, 0)]
+    model = PNormPush(rankers=[lambda rows: np.array([row["a"] for row in rows])], l2=1.0, p=2)
+    lines = str(model.fit(rows, [1, 0, 1, 0])).splitlines()
+    assert "rows       4: 2 positive, 2 negative" in lines
+    assert "model      p = 2, l2 = 1; 1 weak ranker" in lines

@@ -30,7 +30,7 @@ from pnorm.metrics._ranked_list import (
     moved,
 )
 from pnorm.metrics._ranked_list import Measure as OfCounts
-from pnorm.metrics._shares import Calibration, calibration
+from pnorm.metrics._shares import Calibration, calibration, of_first_rows
 from pnorm.metrics._shares import share as _share
 
 _PAIRED = 256
@@ -358,17 +358,9 @@ def _of_first_rows(
     """Return the measures of the first rows; each is the number of hits in other units."""
     measures = []
     for i, (k, x) in enumerate(zip(depths, hits, strict=True)):
-        of_rows, of_hits = _share(x, k, confidence), _share(x, n_hits, confidence)
-        for key, share, factor in (
-            ("precision", of_rows, 1.0),
-            ("lift", of_rows, n / n_hits),
-            ("recall", of_hits, 1.0),
-            ("hits", of_rows, float(k)),
-        ):
+        for key, factor in (("precision", 1.0), ("lift", n / n_hits), ("recall", 1.0), ("hits", float(k))):
             size = n_hits if key == "recall" else k
-            _, low, high = share
-            most = min(1.0, k / n_hits) if key == "recall" else 1.0
-            here = Estimate(x * factor / size, factor * low, factor * min(high, most), confidence)
+            here = of_first_rows(key, x, k, n_hits, n, confidence)
             others = tuple([float(of_other[i]) * factor / size for of_other in beside])
             measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n * factor / size))
     return measures

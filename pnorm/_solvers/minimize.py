@@ -41,6 +41,9 @@ _FEW_CODED = 500
 
 On parts it needs eight exchanges a step, and models of a sample need one."""
 
+_MINIMISER = "pass l2 > 0 for a minimiser"
+"""The end of the advice on data without one."""
+
 
 def check_supported(problem: Problem, method: str | None) -> None:
     """Refuse an objective that no method supports, or that the given method does not support."""
@@ -223,7 +226,9 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
     if outcome.status == "quasi-separable" and separation is not None:
         return _on_support(problem, solver, separation, progress)
     if separation is not None and separation.kind == "undecided":
-        message += "; whether the data are separable could not be decided (trace.separation)"
+        message += "; whether the data are separable could not be decided (trace.separation); "
+        proved = outcome.status == "converged"
+        message += "rank rows by lam, and pass l2 > 0 to interpret coefficients" if proved else "pass l2 > 0"
     if outcome.status in ("max_iter", "stalled"):
         message += progress.return_to_best(problem)
     return progress.last.lam.copy(), progress.trace(outcome.status, message)
@@ -240,7 +245,10 @@ def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Tra
     message = "the coefficients put every positive above every negative: "
     message += ("inf F_p is 0 and " if problem.objective.traits.factored else "") + "no minimiser exists"
     if found.between is None:
-        message += "; rounding hides which coefficients have the widest margin"
+        message += "; rounding hides which coefficients have the widest margin; rank rows by lam"
+    else:
+        message += "; rank rows by lam, which has the widest margin"
+    message += f", or {_MINIMISER}; check that no column contains the label"
     return found.lam, progress.trace("separable", message, found.lam)
 
 
@@ -274,14 +282,18 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     of_pos, of_neg = reversed(kept) if problem.exchanged else kept
     message = (
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
-        f"its infimum along trace.direction without end; on these rows ({trace.status}) {trace.message}"
+        f"its infimum along trace.direction without end; on these rows the status is {trace.status}: {trace.message}; "
+        "no minimiser exists, and lam is for these rows only; rank rows by "
     )
+    step = least_step(problem, separation, lam)
+    along = "trace.lam_along(s) with a large s, such as 1e6" if step is None else "trace.lam_along()"
+    message += f"{along}, or {_MINIMISER}"
     trace = dataclasses.replace(
         trace,
         status="separable",
         message=message,
         direction=separation.direction,
-        direction_step=least_step(problem, separation, lam),
+        direction_step=step,
         _level=level_of_support(problem, separation),
         _separation=separation.kind,
     )

@@ -39,8 +39,10 @@ Intervals
     costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
     The interval shows how the measure varies with the rows that are judged. It does not show how the scores would vary
     with the training rows. It is only a rough guide where a measure depends on few rows: on the single best
-    negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure that is the same in all
-    resamples gets an interval of width zero.
+    negative (`r_max`, `positives_at_top`), or on the first few rows of the list.
+    A measure that does not differ between resamples has an interval of width zero. The exceptions are `precision_at`,
+    `recall_at` and `enrichment_factor`, for instance if the first k rows are positive in every resample. Without
+    weights their interval is then that of Clopper and Pearson.
 """
 
 from __future__ import annotations
@@ -79,6 +81,7 @@ from pnorm.metrics._ranked_list import (
     dots,
     estimates,
 )
+from pnorm.metrics._shares import of_first_rows
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 
@@ -780,6 +783,13 @@ def precision_at(
     float
         From 0 to 1; an `Estimate` if there is a `confidence`.
 
+    Notes
+    -----
+    If the resamples do not differ, for instance because the first k rows are positive in all of them, the interval is
+    that of Clopper and Pearson for k independent rows, as in the table of the command. It is cut to the values that
+    lists of I positives and K negatives can have. With weights, with k = I + K, and if the k-th row ties with rows of
+    both sides, the interval of the resamples is kept, even if it has no width.
+
     Examples
     --------
     >>> import pnorm
@@ -792,9 +802,14 @@ def precision_at(
 
     >>> pnorm.metrics.precision_at([3.0, 1.0, 2.0, 1.0, 0.0], k=2, y=[1, 1, 0, 0, 0])
     0.5
+
+    With an interval, for a list whose first 10 rows are positive:
+
+    >>> pnorm.metrics.precision_at(range(50, 90), range(50), 10, confidence=0.95)
+    1 [0.691503, 1]
     """
     rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
-    return rows.measure(partial(_of_first, "precision", _first(k, rows)), confidence, n_resamples, seed)
+    return _of_first_rows("precision", _first(k, rows), rows, confidence, n_resamples, seed)
 
 
 def recall_at(
@@ -833,6 +848,11 @@ def recall_at(
     float
         From 0 to 1; an `Estimate` if there is a `confidence`.
 
+    Notes
+    -----
+    If the resamples do not differ, the interval is that of Clopper and Pearson for I independent positives, under the
+    same conditions as in `precision_at`.
+
     Examples
     --------
     >>> import pnorm
@@ -845,7 +865,7 @@ def recall_at(
     0.75
     """
     rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
-    return rows.measure(partial(_of_first, "recall", _first(k, rows)), confidence, n_resamples, seed)
+    return _of_first_rows("recall", _first(k, rows), rows, confidence, n_resamples, seed)
 
 
 def enrichment_factor(
@@ -887,6 +907,11 @@ def enrichment_factor(
     float
         From 0 to (I + K) / I; 1 is expected of a random order. An `Estimate` if there is a `confidence`.
 
+    Notes
+    -----
+    If the resamples do not differ, the interval is that of the precision, divided by the share of positives in all
+    rows, under the same conditions as in `precision_at`.
+
     Examples
     --------
     >>> import pnorm
@@ -899,7 +924,7 @@ def enrichment_factor(
     2.0
     """
     rows = ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight)
-    return rows.measure(partial(_of_first, "enrichment", _first(k, rows)), confidence, n_resamples, seed)
+    return _of_first_rows("enrichment", _first(k, rows), rows, confidence, n_resamples, seed)
 
 
 def _first(k: Any, rows: RankedList) -> float:
@@ -933,6 +958,34 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
         return found / first
     recall = np.minimum(found / positives, 1.0)
     return recall if what == "recall" else recall * (total / first)
+
+
+def _of_first_rows(what: str, depth: float, rows: RankedList, confidence: Any, n_resamples: Any, seed: Any) -> float:
+    """Return a measure of the first rows, with an interval if `confidence` is given."""
+    value = rows.measure(partial(_of_first, what, depth), confidence, n_resamples, seed)
+    return _with_width(what, depth, rows, value) if isinstance(value, Estimate) else value
+
+
+def _with_width(what: str, depth: float, rows: RankedList, value: Estimate) -> Estimate:
+    """Return a measure of the first rows; if all resamples agree, with the interval of Clopper and Pearson.
+
+    The interval stays in the range that lists of these positives and negatives have. It has no width if it is certain:
+    with all rows, and if the k-th row ties with rows of both sides, as k is not a number of draws then. With weights
+    there is no such interval.
+    """
+    if value.low != value.high or value.confidence == 1.0 or rows.weighted:
+        return value
+    at, n_pos, n = rows.distinct, int(rows.n_pos), int(rows.n_pos + rows.n_neg)
+    last = int((at.ranks[1:] >= depth).argmax())
+    if depth >= n or (at.pos[last] and at.neg[last]):
+        return value
+    k = int(depth)
+    found = int(at.above[last]) + (k - int(at.ranks[last]) if at.pos[last] else 0)
+    exact = of_first_rows("lift" if what == "enrichment" else what, found, k, n_pos, n, value.confidence)
+    unit = {"precision": 1.0 / k, "recall": 1.0 / n_pos, "enrichment": n / n_pos / k}[what]
+    least, most = unit * max(0, k + n_pos - n), unit * min(k, n_pos)
+    low, high = min(max(exact.low, least), float(value)), max(min(exact.high, most), float(value))
+    return Estimate(float(value), low, high, value.confidence)
 
 
 # Sums over the ranks of the positives ------------------------------------------------------------------
@@ -1564,6 +1617,8 @@ def difference(
 
 _COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
 
+_OF_FIRST_ROWS = {"precision_at": "precision", "recall_at": "recall", "enrichment_factor": "enrichment"}
+
 _OF_ONE_ROW = ("positives_at_top", "r_max")
 """Measures that depend on the best negative alone, whose bootstrap intervals are too short."""
 
@@ -1724,6 +1779,9 @@ def summary(
     numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
     found = given | dict(zip(measures, numbers, strict=True))
+    for name, what in _OF_FIRST_ROWS.items():
+        value = found[name]
+        found[name] = _with_width(what, depth, rows, value) if isinstance(value, Estimate) else value
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})
 
 

@@ -36,6 +36,19 @@ def share(found: float, n: int, confidence: float) -> tuple[float, float, float]
     return found / n, low(found, rest, level), high(found, rest, level)
 
 
+def of_first_rows(what: str, found: float, k: int, n_pos: int, n: int, confidence: float) -> Estimate:
+    """Return a measure of the first k of n rows, with the interval of Clopper and Pearson.
+
+    `what` is ``"precision"``, ``"lift"``, ``"recall"`` or ``"hits"``. Of the k rows, `found` are positive, and `n_pos`
+    of all rows. The interval of recall takes `n_pos` as given, and ends at the recall of first rows that are all
+    positive. That of lift is that of precision, and takes the share of positives in all rows as given.
+    """
+    size, factor = (n_pos if what == "recall" else k), {"lift": n / n_pos, "hits": float(k)}.get(what, 1.0)
+    _, lower, upper = share(found, size, confidence)
+    most = min(1.0, k / n_pos) if what == "recall" else 1.0
+    return Estimate(found * factor / size, factor * lower, factor * min(upper, most), confidence)
+
+
 class Calibration(NamedTuple):
     """Predicted probabilities and what happened, in parts of the rows from low to high."""
 

@@ -79,7 +79,8 @@ def precision_by_depth(
     Notes
     -----
     All depths of a list share the resamples, so that a band is for one depth at a time and not for the whole curve.
-    Where the first k rows are positive in every resample the band has no width. That is no proof that they always are.
+    Where the first k rows are positive in every resample, the band is the interval of Clopper and Pearson, as in
+    `pnorm.metrics.precision_at`.
 
     Examples
     --------
@@ -152,4 +153,5 @@ def _precisions(rows: Any, depths: Vector, confidence: Any, n_resamples: Any, se
         found = rows.measure_these(of, confidence, n_resamples, seed)
     else:
         found = estimates_by_place(rows, of, [(0.0, 1.0)] * len(of), confidence, n_resamples, seed)
-    return list(np.array([tuple(estimate) for estimate in found]).T)
+    exact = [metrics._with_width("precision", k, rows, value) for k, value in zip(depths.tolist(), found, strict=True)]
+    return list(np.array([tuple(estimate) for estimate in exact]).T)
