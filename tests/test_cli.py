@@ -1929,12 +1929,90 @@ def test_options_that_do_not_fit(capsys, transactions, arguments, message):
     assert message.replace("FILE", str(path)) in err
 
 
-@pytest.mark.parametrize("option", ["--positive", "--negative"])
-def test_a_label_that_is_given_twice_is_refused(capsys, option):
-    with pytest.raises(SystemExit) as exit_:
-        main(["leads.csv", "--label", "bought", option, "yes", option, "y"])
-    assert exit_.value.code == 2
-    assert f"argument {option}: takes one value and is given twice" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--positive", "won", "--positive", "won"], "--positive has 'won' twice. Leave one of them out"),
+        (
+            ["--negative", "no", "--negative", "NO", "--unlabelled", "rank"],
+            "--negative has 'no' and 'NO', which are one label. Leave one of them out",
+        ),
+        (
+            ["--positive", "won", "--negative", "no", "--negative", "Won"],
+            "--positive and --negative both have 'won'. Leave it out of one of them",
+        ),
+    ],
+)
+def test_a_label_that_is_given_twice_is_refused(capsys, arguments, message):
+    status, out, err = run(capsys, "leads.csv", "--label", "bought", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.fixture(scope="module")
+def deals(tmp_path_factory):
+    """A file of deals with five labels, 120 rows of each."""
+    path = tmp_path_factory.mktemp("deals") / "deals.csv"
+    labels = np.array(["won", "won back", "lost", "gone, for good", "open"])[np.arange(600) % 5]
+    x = np.random.default_rng(5).normal(size=600) + np.char.startswith(labels, "won")
+    pandas.DataFrame({"x": x, "stage": labels}).to_csv(path, index=False)
+    return path
+
+
+HOW = ["--label", "stage", "-p", 1, "--l2", 0.1]
+BOTH_WON = ["--positive", "won", "--positive", "Won back"]
+BOTH_LOST = ["--negative", "lost", "--negative", "gone, for good", "--unlabelled", "rank"]
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
+    """Also on rows of --test and with a saved model, which contains them."""
+    model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *memory, "--save", model)
+    assert status == 0
+    assert out.startswith(f"{deals}: 600 rows, 240 positive (stage = won or won back), 40 %\n")
+    assert all(f"{label} (120)" in out.split("\n  negative: ")[1] for label in ("lost", "open", "gone, for good"))
+    assert "--positive won --positive 'Won back'" in out.split("Next steps")[1]
+    assert json.loads(model.read_text())["metadata"]["positive"] == ["won", "won back"]
+    assert run(capsys, deals, "--model", model, "--label", "stage", *memory)[1].startswith(
+        f"{deals}: 600 rows, 240 positive"
+    )
+    ranked = run(
+        capsys, deals, "--model", model, "--label", "stage", "--positive", "won", "--positive", "open", *memory
+    )[1]
+    assert ranked.startswith(f"{deals}: 600 rows, 240 positive (stage = open or won), 40 %\n")
+    tested = run(capsys, deals, *HOW, *BOTH_WON, *memory, "--test", later)[1]
+    assert "Test on 600 rows of " in tested
+    assert "240 of them positive" in tested
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_several_labels_are_negative(capsys, tmp_path, deals, memory):
+    model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--save", model)
+    assert status == 0
+    assert out.startswith(f"{deals}: 480 rows with a label, 240 positive (stage = won or won back), 50 %\n")
+    assert "120 more rows have no label, or one that is neither positive nor negative" in out
+    for more in (["--model", model, "--label", "stage"], [*HOW, *BOTH_WON, "--test", later]):
+        status, out, _ = run(capsys, deals, *more, *BOTH_LOST, *memory)
+        assert status == 0
+        assert out.startswith(f"{deals}: 480 rows with a label, 240 positive (stage = won or won back), 50 %\n")
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
+    """Rows of --test may lack some of them."""
+    err = run(capsys, deals, *HOW, *BOTH_WON, "--positive", "win", *memory)[2]
+    assert "no row has the label 'win' in column 'stage'; its labels are " in err
+    assert all(f"{label} (120)" in err for label in ("gone, for good", "lost", "open", "won", "won back"))
+    err = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, "--negative", "left", *memory)[2]
+    assert "no row has the label 'left' of --negative; the labels are gone, for good, lost, open, won, won back" in err
+    some = tmp_path / "some.csv"
+    table = pandas.read_csv(deals)
+    table[table["stage"].isin(["won", "lost"])].to_csv(some, index=False)
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--test", some)
+    assert status == 0
+    assert "Test on 240 rows of " in out
 
 
 def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):

@@ -88,7 +88,7 @@ def labelled(path: str, rows: Rows, label: str) -> str:
 
 
 def empty_labels(
-    rows: Rows, what: str, path: str | None = None, negative: str | None = None, time: str | None = None
+    rows: Rows, what: str, path: str | None = None, negative: Sequence[str] | None = None, time: str | None = None
 ) -> list[str]:
     """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
@@ -130,7 +130,7 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
     words = list(arguments.words)
     for option in (*without, *WRITTEN):
         words = [word for word in words if not word.startswith(f"{option}=")]
-        if option in words:
+        while option in words:
             at = words.index(option)
             del words[at : at + 2]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)
