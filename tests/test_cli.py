@@ -637,7 +637,9 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
         told = f"The average precision of “{name}” is larger, {other:.3f} against {own:.3f}"
         assert (told in text) == (other > own)
         assert (told in page.read_text(encoding="utf-8")) == (other > own)
-    assert "The test does not show that this list is better than the linear model, which is simpler." in text
+    told = "The test does not show that this list is better than the linear model, which is simpler."
+    assert told in text
+    assert page.read_text(encoding="utf-8").count(told) == 1
     steps = next_steps(out)
     words = steps["Learn straight lines only"]
     assert words[-4:] == ["--rankers", "columns", "-p", "1"]
@@ -826,6 +828,7 @@ def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
     )
     assert len(told) >= 4
     assert [text for text in told if text not in shown_page] == []
+    assert [shown_page.count(text) for text in told if "which is simpler" in text] == [1, 1]
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])
@@ -2013,6 +2016,43 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
     status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--test", some)
     assert status == 0
     assert "Test on 240 rows of " in out
+
+
+def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
+    """Also with a model and with --test; in several files, the places have their names."""
+    folder, model = tmp_path / "rows", tmp_path / "m.json"
+    folder.mkdir()
+    ids = [f"L{k}" for k in range(300)]
+    x = np.random.default_rng(3).normal(size=300)
+    table = pandas.DataFrame({"lead": ids, "x": x, "y": (x > 0.5).astype(int)})
+
+    def written(path, changed):
+        table["lead"] = [changed.get(k, name) for k, name in enumerate(ids)]
+        table.to_csv(path, index=False)
+        return path
+
+    how = ["--label", "y", "--id", "lead", "-t", 2]
+    path = written(folder / "a.csv", {})
+    assert " id " not in run(capsys, path, *how)[1].split("Columns")[0]
+    written(path, {7: "L1", 9: "L1", 11: "L1", 20: "L19", 40: "L30"})
+    note = (
+        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept\n"
+    )
+    status, out, _ = run(capsys, path, *how, "--save", model)
+    assert (status, out.count(note)) == (0, 1)
+    assert note in run(capsys, path, "--model", model, "--id", 1)[1]
+    assert "is in more than one" not in run(capsys, path, *how[:2], "-t", 2)[1]
+    later = written(tmp_path / "later.csv", {0: "", 5: "", 9: "L8"})
+    told = "lead: 1 id is in more than one row: L8 (lines 10, 11); 2 rows have no id; all rows are kept\n"
+    out = run(capsys, path, *how, "--test", later)[1]
+    assert note in out
+    assert f"  {later}: {told}" in out
+    written(folder / "b.csv", {k: f"M{k}" for k in range(1, 300)})
+    written(folder / "a.csv", {})
+    both = (
+        f"lead: 1 id is in more than one row: L0 (line 2 of {folder / 'a.csv'}, line 2 of {folder / 'b.csv'}); all rows"
+    )
+    assert both in run(capsys, folder, *how)[1]
 
 
 def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):

@@ -331,7 +331,10 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, t
         if job.test is None
         else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
     )
-    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *_how_read(job), *of_files])
+    same = printing.repeated_ids(job.file, columns.id)
+    if job.test is not None:
+        same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
+    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))

@@ -323,7 +323,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
     empty = printing.empty_labels(rows, "; the list is measured by the others", None, arguments.negative)
     about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} of the score in use{about}"
-    printing.notes([*empty, about, *rows.source.notes])
+    same = printing.repeated_ids(rows, _id_column(arguments, rows))
+    printing.notes([*empty, about, *same, *rows.source.notes])
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
