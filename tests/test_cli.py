@@ -2312,6 +2312,32 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
         assert status == 0
         assert said.count("1 value does not read as a number and counts as missing: 'tbc' (line ") == 1
         assert f"'tbc' (line {row + 2} of " in said
+    page, later = tmp_path / "r.html", tmp_path / "later.csv"
+    write([*texts[:3], *["tbc", "tba"] * 5, *texts[13:]])  # in both
+    for memory in ([], ["--memory", 0]):
+        status, out, _ = run(capsys, path, "--label", "Bought", "-t", 5, *memory, "--report", page)
+        said = " ".join(out.split())
+        found = html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
+        assert (status, said.count("not read as a number")) == (0, 1)
+        told = re.search(
+            r"warning: (Amt: 10 values do not read as .*; (\d) of them (is|are) in the test rows\.) ", said
+        )
+        assert re.findall(rf"'(tb[ac])' \(line \d+ of {re.escape(str(path))}\)", told[1]) in (
+            ["tbc", "tba"],
+            ["tba", "tbc"],
+        )
+        assert 1 <= int(told[2]) <= 9
+        assert " ".join(found.split()).count(told[1]) >= 1
+        assert not re.search(r"of (X|pos|neg)\b", found.split("Warnings")[-1])
+    later.write_bytes(path.read_bytes())
+    write(texts)
+    out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later)[1].split())
+    assert "in column 'Amt' of the test rows, 10 values do not read as a number" in out
+    write([*texts[:3], "tbc", *texts[4:]])
+    out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later, "--report", page)[1].split())
+    told = f"Amt: 11 values do not read as a number and count as missing: 'tbc' (line 5 of {path}), 'tba' (line 6 of {later})"
+    assert f"{told} and others; 10 of them are in the test rows." in out
+    assert f"{told} and others; 10" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
     write(["2.3k", *texts[1:]])
     status, _, err = run(capsys, path, "--model", model)
     assert status == 0
