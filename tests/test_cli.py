@@ -829,6 +829,7 @@ def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
     assert len(told) >= 4
     assert [text for text in told if text not in shown_page] == []
     assert [shown_page.count(text) for text in told if "which is simpler" in text] == [1, 1]
+    assert shown_page.count("better than a random order.") == 1
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])

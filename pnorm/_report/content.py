@@ -577,7 +577,8 @@ def _warned(of: Findings) -> list[str]:
     said = []
     if not of.held_out:
         said.append("All numbers on this page are from training rows. On new rows the list is worse.")
-    said += [_marked(verdict) for verdict in of.verdicts if verdict.grave]
+    in_head = markup.NO_BETTER  # the first line of the page
+    said += [_marked(verdict) for verdict in of.verdicts if verdict.grave and verdict.text != in_head]
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and is_of_columns(str(note)))]
     return said
