@@ -250,6 +250,12 @@ def tell(columns: Iterable[Seen], strict: bool = True, learned: bool = False) ->
             )
 
 
+def unread_of(told: Iterable[Warning]) -> dict[str, Unread]:
+    """Return the values that do not read, by the texts of the warnings that tell of them."""
+    seen = {str(warning): warning._seen for warning in told if isinstance(warning, UnknownLevelWarning)}
+    return {text: of for text, of in seen.items() if isinstance(of, Unread)}
+
+
 def _warn_of(seen: Seen, message: str) -> None:
     warning = UnknownLevelWarning(message)
     warning._seen = seen

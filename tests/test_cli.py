@@ -637,7 +637,9 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
         told = f"The average precision of “{name}” is larger, {other:.3f} against {own:.3f}"
         assert (told in text) == (other > own)
         assert (told in page.read_text(encoding="utf-8")) == (other > own)
-    assert "The test does not show that this list is better than the linear model, which is simpler." in text
+    told = "The test does not show that this list is better than the linear model, which is simpler."
+    assert told in text
+    assert page.read_text(encoding="utf-8").count(told) == 1
     assert "better than “logistic curves”" not in text  # they are no simpler
     steps = next_steps(out)
     words = steps["Learn straight lines only"]
@@ -829,6 +831,8 @@ def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
     )
     assert len(told) >= 4
     assert [text for text in told if text not in shown_page] == []
+    assert [shown_page.count(text) for text in told if "which is simpler" in text] == [1, 1]
+    assert shown_page.count("better than a random order.") == 1
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])
@@ -1932,12 +1936,127 @@ def test_options_that_do_not_fit(capsys, transactions, arguments, message):
     assert message.replace("FILE", str(path)) in err
 
 
-@pytest.mark.parametrize("option", ["--positive", "--negative"])
-def test_a_label_that_is_given_twice_is_refused(capsys, option):
-    with pytest.raises(SystemExit) as exit_:
-        main(["leads.csv", "--label", "bought", option, "yes", option, "y"])
-    assert exit_.value.code == 2
-    assert f"argument {option}: takes one value and is given twice" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--positive", "won", "--positive", "won"], "--positive has 'won' twice. Leave one of them out"),
+        (
+            ["--negative", "no", "--negative", "NO", "--unlabelled", "rank"],
+            "--negative has 'no' and 'NO', which are one label. Leave one of them out",
+        ),
+        (
+            ["--positive", "won", "--negative", "no", "--negative", "Won"],
+            "--positive and --negative both have 'won'. Leave it out of one of them",
+        ),
+    ],
+)
+def test_a_label_that_is_given_twice_is_refused(capsys, arguments, message):
+    status, out, err = run(capsys, "leads.csv", "--label", "bought", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.fixture(scope="module")
+def deals(tmp_path_factory):
+    """A file of deals with five labels, 120 rows of each."""
+    path = tmp_path_factory.mktemp("deals") / "deals.csv"
+    labels = np.array(["won", "won back", "lost", "gone, for good", "open"])[np.arange(600) % 5]
+    x = np.random.default_rng(5).normal(size=600) + np.char.startswith(labels, "won")
+    pandas.DataFrame({"x": x, "stage": labels}).to_csv(path, index=False)
+    return path
+
+
+HOW = ["--label", "stage", "-p", 1, "--l2", 0.1]
+BOTH_WON = ["--positive", "won", "--positive", "Won back"]
+BOTH_LOST = ["--negative", "lost", "--negative", "gone, for good", "--unlabelled", "rank"]
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
+    """Also on rows of --test and with a saved model, which contains them."""
+    model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *memory, "--save", model)
+    assert status == 0
+    assert out.startswith(f"{deals}: 600 rows, 240 positive (stage = won or won back), 40 %\n")
+    assert all(f"{label} (120)" in out.split("\n  negative: ")[1] for label in ("lost", "open", "gone, for good"))
+    assert "--positive won --positive 'Won back'" in out.split("Next steps")[1]
+    assert json.loads(model.read_text())["metadata"]["positive"] == ["won", "won back"]
+    assert run(capsys, deals, "--model", model, "--label", "stage", *memory)[1].startswith(
+        f"{deals}: 600 rows, 240 positive"
+    )
+    ranked = run(
+        capsys, deals, "--model", model, "--label", "stage", "--positive", "won", "--positive", "open", *memory
+    )[1]
+    assert ranked.startswith(f"{deals}: 600 rows, 240 positive (stage = open or won), 40 %\n")
+    tested = run(capsys, deals, *HOW, *BOTH_WON, *memory, "--test", later)[1]
+    assert "Test on 600 rows of " in tested
+    assert "240 of them positive" in tested
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_several_labels_are_negative(capsys, tmp_path, deals, memory):
+    model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--save", model)
+    assert status == 0
+    assert out.startswith(f"{deals}: 480 rows with a label, 240 positive (stage = won or won back), 50 %\n")
+    assert "120 more rows have no label, or one that is neither positive nor negative" in out
+    for more in (["--model", model, "--label", "stage"], [*HOW, *BOTH_WON, "--test", later]):
+        status, out, _ = run(capsys, deals, *more, *BOTH_LOST, *memory)
+        assert status == 0
+        assert out.startswith(f"{deals}: 480 rows with a label, 240 positive (stage = won or won back), 50 %\n")
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
+    """Rows of --test may lack some of them."""
+    err = run(capsys, deals, *HOW, *BOTH_WON, "--positive", "win", *memory)[2]
+    assert "no row has the label 'win' in column 'stage'; its labels are " in err
+    assert all(f"{label} (120)" in err for label in ("gone, for good", "lost", "open", "won", "won back"))
+    err = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, "--negative", "left", *memory)[2]
+    assert "no row has the label 'left' of --negative; the labels are gone, for good, lost, open, won, won back" in err
+    some = tmp_path / "some.csv"
+    table = pandas.read_csv(deals)
+    table[table["stage"].isin(["won", "lost"])].to_csv(some, index=False)
+    status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--test", some)
+    assert status == 0
+    assert "Test on 240 rows of " in out
+
+
+def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
+    """Also with a model and with --test; in several files, the places have their names."""
+    folder, model = tmp_path / "rows", tmp_path / "m.json"
+    folder.mkdir()
+    ids = [f"L{k}" for k in range(300)]
+    x = np.random.default_rng(3).normal(size=300)
+    table = pandas.DataFrame({"lead": ids, "x": x, "y": (x > 0.5).astype(int)})
+
+    def written(path, changed):
+        table["lead"] = [changed.get(k, name) for k, name in enumerate(ids)]
+        table.to_csv(path, index=False)
+        return path
+
+    how = ["--label", "y", "--id", "lead", "-t", 2]
+    path = written(folder / "a.csv", {})
+    assert " id " not in run(capsys, path, *how)[1].split("Columns")[0]
+    written(path, {7: "L1", 9: "L1", 11: "L1", 20: "L19", 40: "L30"})
+    note = (
+        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept\n"
+    )
+    status, out, _ = run(capsys, path, *how, "--save", model)
+    assert (status, out.count(note)) == (0, 1)
+    assert note in run(capsys, path, "--model", model, "--id", 1)[1]
+    assert "is in more than one" not in run(capsys, path, *how[:2], "-t", 2)[1]
+    later = written(tmp_path / "later.csv", {0: "", 5: "", 9: "L8"})
+    told = "lead: 1 id is in more than one row: L8 (lines 10, 11); 2 rows have no id; all rows are kept\n"
+    out = run(capsys, path, *how, "--test", later)[1]
+    assert note in out
+    assert f"  {later}: {told}" in out
+    written(folder / "b.csv", {k: f"M{k}" for k in range(1, 300)})
+    written(folder / "a.csv", {})
+    both = (
+        f"lead: 1 id is in more than one row: L0 (line 2 of {folder / 'a.csv'}, line 2 of {folder / 'b.csv'}); all rows"
+    )
+    assert both in run(capsys, folder, *how)[1]
 
 
 def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
@@ -2197,6 +2316,32 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
         assert status == 0
         assert said.count("1 value does not read as a number and counts as missing: 'tbc' (line ") == 1
         assert f"'tbc' (line {row + 2} of " in said
+    page, later = tmp_path / "r.html", tmp_path / "later.csv"
+    write([*texts[:3], *["tbc", "tba"] * 5, *texts[13:]])  # in both
+    for memory in ([], ["--memory", 0]):
+        status, out, _ = run(capsys, path, "--label", "Bought", "-t", 5, *memory, "--report", page)
+        said = " ".join(out.split())
+        found = html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
+        assert (status, said.count("not read as a number")) == (0, 1)
+        told = re.search(
+            r"warning: (Amt: 10 values do not read as .*; (\d) of them (is|are) in the test rows\.) ", said
+        )
+        assert re.findall(rf"'(tb[ac])' \(line \d+ of {re.escape(str(path))}\)", told[1]) in (
+            ["tbc", "tba"],
+            ["tba", "tbc"],
+        )
+        assert 1 <= int(told[2]) <= 9
+        assert " ".join(found.split()).count(told[1]) >= 1
+        assert not re.search(r"of (X|pos|neg)\b", found.split("Warnings")[-1])
+    later.write_bytes(path.read_bytes())
+    write(texts)
+    out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later)[1].split())
+    assert "in column 'Amt' of the test rows, 10 values do not read as a number" in out
+    write([*texts[:3], "tbc", *texts[4:]])
+    out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later, "--report", page)[1].split())
+    told = f"Amt: 11 values do not read as a number and count as missing: 'tbc' (line 5 of {path}), 'tba' (line 6 of {later})"
+    assert f"{told} and others; 10 of them are in the test rows." in out
+    assert f"{told} and others; 10" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
     write(["2.3k", *texts[1:]])
     status, _, err = run(capsys, path, "--model", model)
     assert status == 0

@@ -119,7 +119,7 @@ def rows_of(
 ) -> Rows:
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
-    labels, has_label = labels_of(source, path, columns.label, what, arguments)
+    labels, has_label = labels_of(source, path, columns.label, what, arguments, None if like is None else like.positive)
     is_undated = False
     if columns.time is not None and arguments.unlabelled == RANK:
         dated = has_time(source.column(columns.time))
@@ -255,11 +255,22 @@ def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, opt
 
 
 def labels_of(
-    source: Source, path: str, column: str, what: str, arguments: argparse.Namespace
+    source: Source,
+    path: str,
+    column: str,
+    what: str,
+    arguments: argparse.Namespace,
+    positive: Collection[str] | None = None,
 ) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return the labels of all rows, and which rows have one; refuse missing ones without --unlabelled."""
+    """Return the labels of all rows, and which rows have one; refuse missing ones without --unlabelled.
+
+    `positive` are the positive labels of other rows, which apply to these rows too.
+    """
     labels, unlabelled = source.texts(column), arguments.unlabelled
-    missing = set_apart(set(labels), arguments.positive, arguments.negative)
+    if positive is None or {word(label) for label in positive}.isdisjoint(map(word, set(labels))):
+        positive = arguments.positive
+    check_negative(labels, arguments.negative, what)
+    missing = set_apart(set(labels), positive, arguments.negative)
     has_label = np.array([text not in missing for text in labels], bool)
     counts = Counter([text for text in labels if text not in missing])
     if missing and unlabelled is None:
@@ -275,25 +286,33 @@ def labels_of(
     return labels, has_label
 
 
-def set_apart(labels: Collection[str], positive: str | None, negative: str | None) -> set[str]:
+def check_negative(labels: Collection[str], negative: Sequence[str] | None, what: str) -> None:
+    """Raise CommandError if no row has a label of --negative. Rows to test on need only one of them."""
+    if negative is None:
+        return
+    known = {word(text) for text in labels}
+    absent = [label for label in negative if word(label) not in known]
+    if absent and (what != TO_TEST or len(absent) == len(negative)):
+        have = first(sorted({shown(text) for text in labels if not reads_as_missing(text)}), 8, str)
+        raise CommandError(f"no row has the label {_checks.shown(absent[0])} of --negative; the labels are {have}")
+
+
+def set_apart(labels: Collection[str], positive: Collection[str] | None, negative: Collection[str] | None) -> set[str]:
     """Return the labels that count as none: missing ones, and with --negative those that are neither."""
     missing = {text for text in labels if reads_as_missing(text)}
     if negative is None:
         return missing
-    if word(negative) not in map(word, labels):
-        known = first(sorted({shown(text) for text in labels if text not in missing}), 8, str)
-        raise CommandError(f"no row has the label {_checks.shown(negative)} of --negative; the labels are {known}")
+    given = {word(label) for label in (*negative, *(positive or ()))}
 
     def is_kept(text: str) -> bool:
         known = word(text)
-        is_positive = is_plain(known) is True if positive is None else known == word(positive)
-        return known == word(negative) or is_positive
+        return known in given or (positive is None and is_plain(known) is True)
 
     return missing | {text for text in labels if not is_kept(text)}
 
 
-def _or_other(negative: str | None) -> str:
-    return "" if negative is None else ", or is neither the positive nor the negative one,"
+def _or_other(negative: Collection[str] | None) -> str:
+    return "" if negative is None else ", or is neither positive nor negative,"
 
 
 def check_known(counts: Counter[str], column: str, path: str, unlabelled: str | None) -> None:
@@ -314,7 +333,12 @@ def _only(counts: Counter[str]) -> str:
     return f"The only label is {label}. If an empty label means negative, use --unlabelled {NEGATIVE}"
 
 
-def advice(counts: Counter[str], what: str, positive: str | None = None, negative: str | None = None) -> str:
+def advice(
+    counts: Counter[str],
+    what: str,
+    positive: Collection[str] | None = None,
+    negative: Collection[str] | None = None,
+) -> str:
     """Return the option for rows without a label, given the labels of the others, and other options they need."""
     if not counts:
         return "No row has a label. Check that this is the right column"
@@ -343,17 +367,23 @@ def merged(counts: Counter[str]) -> str:
         same.setdefault(word(label), []).append(shown(label, 20))
     several = [" and ".join(sorted(labels)) for labels in same.values() if len(labels) > 1]
     told = f". Capitals make no difference: {first(several, 4, str)} count as one" if several else ""
-    return told + (". With --negative, labels other than these two count as none" if len(same) > 2 else "")
+    more = ". Repeat --positive if several are positive. With --negative, all labels that are not named count as none"
+    return told + (more if len(same) > 2 else "")
 
 
 def positive_of(
-    counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None, n_empty: int = 0
+    counts: Counter[str],
+    column: str,
+    wanted: Sequence[str] | None,
+    path: str,
+    like: Rows | None = None,
+    n_empty: int = 0,
 ) -> set[str]:
     """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
 
     `n_empty` rows without a label are negative.
     """
-    known, where = (None if wanted is None else [wanted]), ""
+    known, where = looked_for(counts, wanted), ""
     if like is not None:
         known, where = like.positive, f" of {path_shown(path)}"
     try:
@@ -362,3 +392,9 @@ def positive_of(
         if "--positive" not in str(error):
             raise
         raise CommandError(f"{error}{merged(counts)}") from None
+
+
+def looked_for(counts: Collection[str], wanted: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the labels of --positive; only the first one that no row has, if there is one, to be refused alone."""
+    known = {word(label) for label in counts}
+    return next(([label] for label in wanted or () if word(label) not in known), wanted)

@@ -67,22 +67,22 @@ class Reader:
     batches: Batches
     columns: Columns
     path: str
-    positive: str | None
-    """The label of the positives, if it is given."""
+    positive: Sequence[str] | None
+    """The labels of the positives, if they are given."""
     like: Sequence[str] | None = None
     """The positive labels of other rows, which apply to these rows too."""
     progress: Progress | None = None
     unlabelled: str | None = None
     what: str = _columns.TO_TRAIN
     """The purpose of the labels, in messages."""
-    negative: str | None = None
-    """The label of the negatives, if all others than these two count as none."""
+    negative: Sequence[str] | None = None
+    """The labels of the negatives, if all labels that are neither positive nor negative count as none."""
 
     def __post_init__(self) -> None:
         self.label = self.columns.label or ""
         wanted = [*self.columns.used, self.columns.label, self.columns.id, self.columns.time]
         self.names = list(dict.fromkeys([name for name in wanted if name is not None]))
-        self._known = self.like if self.positive is None else [self.positive]
+        self._known = self.like if self.positive is None else self.positive
         known = None if self._known is None else list(self._known)
         self._labels = Labels(
             self.label,
@@ -94,6 +94,8 @@ class Reader:
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
         self._is_undated = False
+        self._texts: set[str] = set()
+        """All labels, if --negative sets some of them apart."""
         self.counts = self._labels.counts
         """The number of rows of each label."""
 
@@ -126,7 +128,8 @@ class Reader:
         column, time = batch.column(self.label), self.columns.time
         if self.negative is not None:
             texts = texts_of(column)
-            apart = _columns.set_apart({*texts, self.negative}, self.positive, self.negative)
+            self._texts.update(texts)
+            apart = _columns.set_apart(set(texts), self._known, self.negative)
             column = ["" if text in apart else text for text in texts]
         if time is None or not self.is_apart:
             return column
@@ -143,10 +146,13 @@ class Reader:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
         where = f" of {path_shown(self.path)}" if self.like is not None else ""
         self.n_empty = self._labels.n_missing
+        if self.negative is not None:
+            _columns.check_negative(self._texts, self.negative, self.what)
         if self.n_empty:
             _columns.check_known(self.counts, self.label, self.path, self.unlabelled)
         n_negative = 0 if self.is_apart else self.n_empty
-        found = positive_labels(self.counts, self.label, self._known, where, "--positive", n_negative)
+        known = self._known if self.positive is None else _columns.looked_for(self.counts, self.positive)
+        found = positive_labels(self.counts, self.label, known, where, "--positive", n_negative)
         self._labels = Labels(self.label, found, "--positive", self.unlabelled)
         return found
 

@@ -38,6 +38,7 @@ from pnorm._report.verdicts import (
     NO_PROBABILITIES,
     Verdict,
     advice,
+    counted_together,
     doubt_of_probabilities,
     doubts,
     hidden_probabilities,
@@ -331,7 +332,10 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, t
         if job.test is None
         else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
     )
-    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *_how_read(job), *of_files])
+    same = printing.repeated_ids(job.file, columns.id)
+    if job.test is not None:
+        same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
+    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -384,13 +388,15 @@ def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
     """Return the verdicts on the list, which are printed in several places."""
     here = partial(in_file, place=job.place)
     is_test = found.tested is not None
-    return verdicts(found.quality, found.learned.H, held_out=is_test, drift=found.drift, in_file=here)
+    unread = None if found.tested is None else found.tested.unread
+    return verdicts(found.quality, found.learned.H, held_out=is_test, drift=found.drift, in_file=here, unread=unread)
 
 
 def _other_warnings(found: _Found) -> list[str]:
-    """Return the warnings that do not repeat what the plan of the columns contains."""
+    """Return the warnings that do not repeat what the plan of the columns or the verdicts contain."""
     planned = hasattr(found.learned.H, "plan")
-    return [text for text in found.warnings if not (planned and is_of_columns(text))]
+    others = {} if found.tested is None else counted_together(found.learned.H, found.tested.unread)
+    return [text for text in found.warnings if text not in others and not (planned and is_of_columns(text))]
 
 
 def _negatives(job: _Job) -> list[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import pnorm
 from pnorm import _checks
+from pnorm._checks.labelled import word
 from pnorm._checks.text import counted
 from pnorm._command.terminal import CommandError, Parser
 from pnorm._tables import NEGATIVE, RANK, UNLABELLED
@@ -56,6 +58,7 @@ labels:
   on the other rows, and --out ranks all of them. With --unlabelled negative, an empty label means
   negative: for a column that is filled in for positive rows only. With --positive won, all other
   labels are negative. With --negative lost as well, only lost is, and other labels count as none.
+  Both are repeatable: with --positive won --positive 'won back', both labels are positive.
 
 model:
   By default p (1 or 4), the weak rankers and the penalty are chosen by cross-validation on the
@@ -107,15 +110,6 @@ RANKERS = ("columns", "normalized", "thresholds")
 """Weak rankers for tables of numbers."""
 
 
-class _Once(argparse.Action):
-    """Store a value; refuse a second one, which argparse would take in place of the first without a word."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        if getattr(namespace, self.dest) is not None:
-            raise argparse.ArgumentError(self, "takes one value and is given twice; write such labels alike")
-        setattr(namespace, self.dest, values)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
@@ -131,8 +125,8 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("data").add_argument
     add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
     add("--label", metavar="COLUMN", help="column of labels (required without --model)")
-    add("--positive", metavar="VALUE", action=_Once, help="label of positive rows (default: 1, yes, true, ...)")
-    add("--negative", metavar="VALUE", action=_Once, help="label of negative rows: others count as no label")
+    add("--positive", metavar="VALUE", action="append", help="label of positive rows (default: 1, yes); repeatable")
+    add("--negative", metavar="VALUE", action="append", help="label of negative rows; repeatable; see labels below")
     add(
         "--unlabelled",
         choices=UNLABELLED,
@@ -224,6 +218,7 @@ def check(arguments: argparse.Namespace) -> None:
             "--label is missing. Add --label COLUMN, the column that marks the positive rows; or rank with a saved "
             "model: --model MODEL"
         )
+    _check_labels(arguments.positive or (), arguments.negative or ())
     if arguments.negative is not None and arguments.unlabelled == NEGATIVE:
         raise CommandError(
             f"--negative sets all other labels apart, and --unlabelled {NEGATIVE} makes them negative. Use "
@@ -232,6 +227,22 @@ def check(arguments: argparse.Namespace) -> None:
     _check_ranges(arguments)
     _check_test(arguments, given)
     _check_minimum(arguments)
+
+
+def _check_labels(positive: Collection[str], negative: Collection[str]) -> None:
+    """Raise CommandError for a label that is given twice, or as positive and as negative."""
+    for option, values in (("--positive", positive), ("--negative", negative)):
+        for label, times in Counter(map(word, values)).items():
+            if times > 1:
+                same = [_checks.shown(value) for value in values if word(value) == label]
+                both = f"{same[0]} and {same[1]}, which are one label" if same[0] != same[1] else f"{same[0]} twice"
+                raise CommandError(f"{option} has {both}. Leave one of them out")
+    of_negative = set(map(word, negative))
+    for value in positive:
+        if word(value) in of_negative:
+            raise CommandError(
+                f"--positive and --negative both have {_checks.shown(value)}. Leave it out of one of them"
+            )
 
 
 def _check_ranges(arguments: argparse.Namespace) -> None:

@@ -89,7 +89,7 @@ def labelled(path: str, rows: Rows, label: str) -> str:
 
 
 def empty_labels(
-    rows: Rows, what: str, path: str | None = None, negative: str | None = None, time: str | None = None
+    rows: Rows, what: str, path: str | None = None, negative: Sequence[str] | None = None, time: str | None = None
 ) -> list[str]:
     """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
@@ -100,6 +100,47 @@ def empty_labels(
     if rows.is_empty_negative:
         return [f"{counted(rows.n_empty, 'row')}{of} {have} no label, which counts as negative"]
     return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{other}{what}"]
+
+
+_REPEATED = 2
+"""Repeated ids that are named, at most."""
+
+_PLACES = 3
+"""Rows of a repeated id that are named, at most."""
+
+
+def repeated_ids(rows: Rows, name: str | None) -> list[str]:
+    """Return a sentence on ids in several rows and on rows without an id, if there are any and all rows are in memory.
+
+    `name` is the column of the ids.
+    """
+    rows = rows if rows.all_rows is None else rows.all_rows
+    if rows.ids is None or name is None or rows.numbers is not None:
+        return []
+    of_ids: dict[str, list[int]] = {}
+    for i, text in enumerate(rows.ids):
+        of_ids.setdefault(text, []).append(i)
+    n_empty = len(of_ids.pop("", []))
+    several = [(text, at) for text, at in of_ids.items() if len(at) > 1]
+    told = []
+    if several:
+        few = [f"{shown(text, 30)} ({_places(rows, at)})" for text, at in several[:_REPEATED]]
+        more = ", ..." if len(several) > _REPEATED else ""
+        are = "is" if len(several) == 1 else "are"
+        told.append(f"{counted(len(several), 'id')} {are} in more than one row: {', '.join(few)}{more}")
+    if n_empty:
+        told.append(f"{counted(n_empty, 'row')} {'has' if n_empty == 1 else 'have'} no id")
+    return [f"{shown(name, 30)}: {'; '.join(told)}; all rows are kept"] if told else []
+
+
+def _places(rows: Rows, at: Sequence[int]) -> str:
+    """Return the places of the first rows, such as ``lines 3, 9, ...``, with their files if these differ."""
+    parts = [rows.place(i).partition(" of ") for i in at[:_PLACES]]
+    more = ", ..." if len(at) > _PLACES else ""
+    if len({where for _, _, where in parts}) > 1:
+        return f"{', '.join(map(''.join, parts))}{more}"
+    word = parts[0][0].partition(" ")[0]
+    return f"{word}s {', '.join([head.partition(' ')[2] for head, _, _ in parts])}{more}"
 
 
 def base_name(path: str) -> str:
@@ -131,7 +172,7 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
     words = list(arguments.words)
     for option in (*without, *WRITTEN):
         words = [word for word in words if not word.startswith(f"{option}=")]
-        if option in words:
+        while option in words:
             at = words.index(option)
             del words[at : at + 2]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)

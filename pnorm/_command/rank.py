@@ -128,7 +128,8 @@ def _of_source(
     """Rank rows in memory, and add unknown levels to `seen`."""
     labels = None
     if columns.label is not None:
-        labels = _columns.labels_of(source, arguments.file, columns.label, _columns.TO_MEASURE, arguments)
+        known = _positive(arguments, model)
+        labels = _columns.labels_of(source, arguments.file, columns.label, _columns.TO_MEASURE, arguments, known)
     table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
     table = source.frame(columns.used) if table is None else table
     progress("ranking")
@@ -159,9 +160,7 @@ def _of_batches(
             "Leave --report out, or raise --memory"
         )
     columns = replace(columns, used=_names(arguments, model, columns), time=None)
-    known = model.metadata.get("positive") if arguments.positive is None else None
-    like = known if isinstance(known, list) else None
-    what = _columns.TO_MEASURE
+    like, what = _positive(arguments, model), _columns.TO_MEASURE
     reader = Reader(
         batches,
         columns,
@@ -201,6 +200,12 @@ def _of_batches(
     is_pos, known_rows = np.concatenate(y), np.concatenate(has_label)
     large = Large(reader, drawn)
     return _Ranked(model, found, columns.label, scores, take, drift, is_pos, known_rows, first_rows, large)
+
+
+def _positive(arguments: argparse.Namespace, model: pnorm.ScoringFunction) -> list[str] | None:
+    """Return the positive labels of the training rows, if the model has them and --positive is not given."""
+    known = model.metadata.get("positive")
+    return list(map(str, known)) if arguments.positive is None and isinstance(known, list) else None
 
 
 def _place(batch: Batch, name: str, row: int) -> str | None:
@@ -290,9 +295,10 @@ def _rows(
     n_empty, is_negative = int(np.count_nonzero(~has_label)), arguments.unlabelled == NEGATIVE
     n_negative = n_empty if is_negative else 0
     positive = set[str]()
-    if arguments.positive is None and isinstance(model.metadata.get("positive"), list):
-        known = {word(label) for label in model.metadata["positive"]}
-        positive = {label for label in counts if word(label) in known}
+    like = _positive(arguments, model)
+    if like is not None:
+        words = {word(label) for label in like}
+        positive = {label for label in counts if word(label) in words}
     if not positive or (len(positive) == len(counts) and not n_negative):
         label, wanted = str(columns.label), arguments.positive
         positive = _columns.positive_of(counts, label, wanted, arguments.file, n_empty=n_negative)
@@ -317,7 +323,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
     empty = printing.empty_labels(rows, "; the list is measured by the others", None, arguments.negative)
     about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} of the score in use{about}"
-    printing.notes([*empty, about, *rows.source.notes])
+    same = printing.repeated_ids(rows, _id_column(arguments, rows))
+    printing.notes([*empty, about, *same, *rows.source.notes])
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")

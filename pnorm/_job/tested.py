@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import UnknownLevelWarning
+from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff, cutoff
 from pnorm._job.baselines import baselines
@@ -63,6 +63,8 @@ class Tested:
     """The reasons for these rows: the columns with the largest effects, against the average row of the other class."""
     warnings: tuple[str, ...]
     """Warnings of columns, of levels that training has not seen, and of a choice that was not made."""
+    unread: Mapping[str, Unread]
+    """Values of the held-out rows that do not read as the kind of their column, by the text of their warning."""
     seconds: Mapping[str, float]
     """The time of each stage."""
     whole: tuple[Any, NDArray[np.bool_]] | None
@@ -142,14 +144,14 @@ def learn_and_test(
             raise ValueError(f"{next(iter(wanted))} is for a cut-off, which takes rows from the top; leave it out")
     first = None if budget is None else _depth(budget, of, n)
 
-    told: list[str] = []
+    told: list[Warning] = []
     seconds: dict[str, float] = {}
     pos, neg = _sides(X, positive)
     with _timed("learn", seconds):
         learned = learn(pos, neg, seed=seed, n_threads=n_threads, progress=progress, **how)
     if progress is not None:
         progress("testing", 0, 3)
-    with kept(told, TableWarning, UnknownLevelWarning):
+    with kept(told, TableWarning, UnknownLevelWarning, read=lambda warning: warning):
         with _timed("score", seconds):
             f = learned.score(X_held, n_threads)
         others: dict[str, Vector] = {}
@@ -197,7 +199,8 @@ def learn_and_test(
         others,
         top,
         tuple(why),
-        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *told])),
+        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *map(str, told)])),
+        unread_of(told),
         seconds,
         _whole,
     )

@@ -166,11 +166,14 @@ def head(of: Findings) -> str:
         + f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
-        + "".join(
-            paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler") if q.beats_chance
-        )
+        + "".join(paragraph(text(told, 200), kind="verdict") for told in _simpler(of) if q.beats_chance)
         + _alert(of)
     )
+
+
+def _simpler(of: Findings) -> list[str]:
+    """Return that lists may do as well: for the head, or for the measures if the head says that the list is no good."""
+    return texts(of.verdicts, "simpler")
 
 
 def _alert(of: Findings) -> str:
@@ -204,8 +207,7 @@ def _worth(of: Findings) -> Section:
         ]
         for measure in whole
     ]
-    told = markup.beside(q)
-    told = [*told, *texts(of.verdicts, "simpler"), *filter(None, [of.alone])]
+    told = [*markup.beside(q), *([] if q.beats_chance else _simpler(of)), *filter(None, [of.alone])]
     difference = paragraph(*[text(sentence, 200) for sentence in told]) if told else ""
     return (
         "quality",
@@ -575,7 +577,8 @@ def _warned(of: Findings) -> list[str]:
     said = []
     if not of.held_out:
         said.append("All numbers on this page are from training rows. On new rows the list is worse.")
-    said += [_marked(verdict) for verdict in of.verdicts if verdict.grave]
+    in_head = markup.NO_BETTER  # the first line of the page
+    said += [_marked(verdict) for verdict in of.verdicts if verdict.grave and verdict.text != in_head]
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and is_of_columns(str(note)))]
     return said

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import UnknownLevelWarning
+from pnorm._categories import UnknownLevelWarning, unread_of
 from pnorm._checks import Coefficients, FilePath, Label, Labels, Rows, Scores, Seed, Vector
 from pnorm._checks.labelled import one_label, positives, without_column
 from pnorm._cross_validation import CrossValidation
@@ -26,7 +27,7 @@ from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._report import content, markup
 from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
-from pnorm._report.verdicts import hidden_probabilities, verdicts
+from pnorm._report.verdicts import counted_together, hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
 from pnorm._trace import Trace
 from pnorm._version import version
@@ -228,15 +229,17 @@ def report_html(
     beside = training if isinstance(training, Beside) else Beside(training)
     trained = None if beside.training is None else _training(beside.training, positive)
     drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
-    unknown: list[str] = []
-    with kept(unknown, UnknownLevelWarning):
+    warned: list[Warning] = []
+    with kept(warned, UnknownLevelWarning, read=lambda warning: warning):
         f = score(X, rankers, lam, n_threads=n_threads)
         if not lists and others is None and trained is not None and _is_table(X, rankers):
             lists = _baselines(X, *trained, rankers, push, seed, n_threads)
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
+    is_test = _checks.flag(held_out, "held_out")
+    unread = counted_together(rankers, unread_of(warned)) if is_test else {}
     if moved is None or not any(column.unseen for column in moved.columns):  # it names them
-        said += unknown
+        said += dict.fromkeys([beside.in_file(text) for text in map(str, warned) if text not in unread])
     chances = None if b is None or power is None else sigmoid(f, power, b)
     judged = quality(
         f[is_pos],
@@ -250,11 +253,10 @@ def report_html(
     which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
     means = _means(among[0], among[1], rankers, lam, push, n_threads) if beside.means is None else beside.means
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
-    is_test = _checks.flag(held_out, "held_out")
     listed = None if is_test and hidden_probabilities(judged) else chances
     findings = Findings(
         quality=judged,
-        verdicts=verdicts(judged, rankers, held_out=is_test, drift=moved, in_file=beside.in_file),
+        verdicts=verdicts(judged, rankers, held_out=is_test, drift=moved, in_file=beside.in_file, unread=unread),
         alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
@@ -266,7 +268,7 @@ def report_html(
         shapes=drawn,
         held_out=is_test,
         of_training=trained is not None,
-        plan=getattr(H, "plan", ()),
+        plan=[replace(column, note=beside.in_file(column.note)) for column in getattr(H, "plan", ())],
         n_training=None if trained is None else (int(trained[1].sum()), int((~trained[1]).sum())),
         n_rankers=len(rankers),
         n_used=int(np.count_nonzero(lam)),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pnorm._categories import Unread
 from pnorm._checks.text import counted, first, shown
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Quality
@@ -43,13 +44,15 @@ def verdicts(
     held_out: bool = True,
     drift: Drift | None = None,
     in_file: Callable[[str], str] = str,
+    unread: Mapping[str, Unread] | None = None,
 ) -> list[Verdict]:
     """Return all verdicts on a list and the columns of its weak rankers.
 
     `held_out` says whether the rows of `quality` were held out of training. `in_file` replaces rows of tables in a text
-    by places in the file.
+    by places in the file. `unread` are values of the held-out rows that do not read, by the text of their warning; they
+    are counted with those of the training rows.
     """
-    found = [*_of_asks(H, in_file), *_of_leaks(H)]
+    found = [*_of_asks(H, in_file, unread or {}), *_of_leaks(H)]
     few = few_rows(quality, held_out)
     if few:
         found.append(Verdict("few", few))
@@ -71,10 +74,19 @@ def near_copies(H: Rankers) -> list[str]:
     return [of.name for of in getattr(H, "plan", ()) if of.agrees]
 
 
-def _of_asks(H: Rankers, in_file: Callable[[str], str]) -> list[Verdict]:
-    return [
-        Verdict("column", f"{shown(ask.column, 40)}: {in_file(ask.text)}.", shown(ask.column, 40)) for ask in asks(H)
-    ]
+def _of_asks(H: Rankers, in_file: Callable[[str], str], unread: Mapping[str, Unread]) -> list[Verdict]:
+    found = []
+    more = {seen.name: seen for seen in counted_together(H, unread).values()}
+    for ask in asks(H):
+        told = ask.with_test(more[ask.column]) if ask.column in more else ask.text
+        found.append(Verdict("column", f"{shown(ask.column, 40)}: {in_file(told)}.", shown(ask.column, 40)))
+    return found
+
+
+def counted_together(H: Rankers, unread: Mapping[str, Unread]) -> dict[str, Unread]:
+    """Return the values of test rows that a verdict on a column counts as well, by the text of their warning."""
+    of_training = {ask.column for ask in asks(H) if ask.unread is not None}
+    return {text: seen for text, seen in unread.items() if seen.name in of_training}
 
 
 def asks(H: Rankers) -> tuple[Ask, ...]:

@@ -446,7 +446,8 @@ class _Learner:
         if self._doubt:
             return Ask(self._label, self._doubt, self._kinds, words=self._words)
         told = "; ".join(filter(None, [self._words_told, "" if self._unread is None else self._unread.told()]))
-        return Ask(self._label, told, (CATEGORY,) * bool(self._words_told), lost=False) if told else None
+        as_levels = (CATEGORY,) * bool(self._words_told)
+        return Ask(self._label, told, as_levels, lost=False, unread=self._unread) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":

@@ -93,6 +93,16 @@ class Ask:
     """Whether the column is a category or left out, and not read as its values probably are."""
     words: tuple[str, ...] = ()
     """Words that do not read as the other values do, if there are only some."""
+    unread: Unread | None = None
+    """The values that do not read and count as missing, with which the text ends, if there are some."""
+
+    def with_test(self, more: Unread) -> str:
+        """Return the text with such values of test rows as well."""
+        assert self.unread is not None
+        both = self.unread + more
+        are = "is" if more.unknown == 1 else "are"
+        rows = f"{more.unknown:,} of them {are} in the test rows"
+        return f"{self.text.removesuffix(self.unread.told())}{both.told()}; {rows}"
 
 
 class Plan(tuple[ColumnPlan, ...]):
