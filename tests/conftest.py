@@ -34,8 +34,8 @@ def few_points(request, monkeypatch):
     if request.node.get_closest_marker("whole_grid"):
         return
     monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
-    monkeypatch.setattr(_default, "L1", _default.L1[[3, 7]])
-    monkeypatch.setattr(_default, "L2", _default.L2[[0, 4]])
+    monkeypatch.setattr(_default, "L1", _default.L1[[1, 4]])
+    monkeypatch.setattr(_default, "L2", _default.L2[[0, 2]])
 
 
 @pytest.fixture

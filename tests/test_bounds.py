@@ -331,7 +331,15 @@ def has_cycle(B):
     return bool((strict & reach.T).any())
 
 
-@pytest.mark.parametrize(("m", "n"), [(m, n) for m in range(1, 4) for n in range(m, 10) if m * n <= 9])
+@pytest.mark.parametrize(
+    ("m", "n"),
+    [
+        pytest.param(m, n, marks=[pytest.mark.long] if n > 7 else [])
+        for m in range(1, 4)
+        for n in range(m, 10)
+        if m * n <= 9
+    ],
+)
 def test_both_characterisations_and_the_count_agree(m, n):
     count = 0
     for B in matrices(m, n):

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 
 import pnorm
 from pnorm._solvers import descent_state
@@ -290,7 +291,7 @@ def test_runs_in_several_threads_that_share_tables_do_not_meet():
         assert len(set(pool.map(run, range(8)))) == 1
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", mark_repeats(range(2), quick=[0]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, kind, seed):
     rng = np.random.default_rng([KINDS.index(kind), seed, 2])

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import rankers
@@ -69,7 +70,9 @@ def kind_of(zero):
     return "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
 
 
-@pytest.mark.parametrize("signs", [[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]])
+@pytest.mark.parametrize(
+    "signs", mark_repeats([[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]], quick=[[1, 0], [1, -1], [-1, -1]])
+)
 def test_the_support_within_signs_is_that_of_brute_force_in_the_plane(signs):
     kinds, changed = [], 0
     for seed in range(60):
@@ -232,7 +235,10 @@ def test_scaling_costs_no_decision(kind):
             assert margins[zero].min() > 1e-6 > 1e-8 > np.abs(margins[~zero]).max()
 
 
-@pytest.mark.parametrize("margin", [s * x for x in (1e-6, 1e-12, 1e-15) for s in (1, -1)] + [0.0])
+@pytest.mark.parametrize(
+    "margin",
+    mark_repeats([s * x for x in (1e-6, 1e-12, 1e-15) for s in (1, -1)] + [0.0], quick=[1e-6, 1e-15, -1e-15, 0.0]),
+)
 def test_scaling_hides_no_margin_and_makes_none(margin):
     """A margin below the rounding of scaled outputs is decided on the columns, or not at all."""
     for seed in range(40):

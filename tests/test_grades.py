@@ -5,6 +5,7 @@ import literal
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 from test_reference import assert_same_run, outputs
 
 import pnorm
@@ -39,7 +40,7 @@ def of_rows(query, y, c=None):
 # Against all pairs
 
 
-@pytest.mark.parametrize("p", [1, 1.5, 4, 64])
+@pytest.mark.parametrize("p", mark_repeats([1, 1.5, 4, 64], quick=[1, 1.5]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed"])

@@ -4,6 +4,7 @@ import exact
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import rankers
@@ -148,7 +149,7 @@ def test_coefficients_grow_as_the_penalty_falls():
 
 
 @pytest.mark.parametrize("options", [{}, weighted(0), grouped(0)], ids=["rows", "weights", "groups"])
-@pytest.mark.parametrize("p", [1, 16])
+@pytest.mark.parametrize("p", mark_repeats([1, 16], quick=[16]))
 def test_the_largest_penalty_is_the_square_of_the_gradient_at_zero(p, options):
     pos, neg = problem(8)
     args = [options.get(name) for name in ("pos_weight", "neg_weight", "pos_group", "neg_group")]

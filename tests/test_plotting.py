@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import metrics, plotting
@@ -247,7 +248,10 @@ def _contrast(a, b):
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background", "ggplot", "Solarize_Light2"])
+@pytest.mark.parametrize(
+    "style",
+    mark_repeats(["default", "dark_background", "ggplot", "Solarize_Light2"], quick=["default", "dark_background"]),
+)
 def test_drawings_can_be_seen_on_every_background(runs, style):
     with plt.style.context(style):
         before = dict(matplotlib.rcParams)

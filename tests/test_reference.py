@@ -3,6 +3,7 @@
 import literal
 import numpy as np
 import pytest
+from repeats import mark_repeats
 
 import pnorm
 
@@ -34,7 +35,7 @@ def assert_same_run(H_pos, H_neg, lam, trace, judge):
     np.testing.assert_allclose(lam, judge.lam, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
@@ -48,7 +49,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed"])
@@ -75,7 +76,7 @@ def test_every_round_with_groups_is_the_literal_one(kind, weighted, selection, p
 
 
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
-@pytest.mark.parametrize("p", [1, 1.5, 4, 16])
+@pytest.mark.parametrize("p", mark_repeats([1, 1.5, 4, 16], quick=[1.5, 16]))
 def test_small_groups_of_integers_meet_infinity_as_in_the_literal_one(p, selection):
     rng = np.random.default_rng([int(2 * p), len(selection), 3])
     compared = 0
@@ -118,7 +119,7 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
     assert compared >= 35
 
 
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
 def test_the_largest_edge_of_whatever_sign_as_printed(kind, weighted, p):

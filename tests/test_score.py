@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 from memory import peak
+from repeats import mark_repeats
 from test_collections import many
 
 import pnorm
@@ -210,7 +211,7 @@ def test_more_cuts_than_a_code_has():
 # What is not used
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("wrong", mark_repeats([np.nan, np.inf, -np.inf], quick=[np.nan, -np.inf]))
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "pandas nullable"])
 @pytest.mark.parametrize("kind", [kind for kind in collections() if kind != "out of order"])
 def test_what_is_not_used_may_hold_anything_and_what_is_used_may_not(kind, form, wrong):

@@ -100,15 +100,19 @@ _ESTIMATORS = [
     PNormPush(linear=True, solver="newton", l1=0.1, l2=0.1, penalty="shapes", max_columns=2),
     PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
     PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
-    PNormPush(cv=2, n_cuts=7),
+    PNormPush(cv=2, n_cuts=3),
     PNormPush(p=4, rankers="columns", cv=2),
 ]
+_REPEATS = 3, 4, 6
+"""Estimators whose solver and whose weak rankers others have: the quick run leaves them out."""
 
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
-        pytest.param(estimator, check, id=f"{i}-{name_of(check)}-{j}")
+        pytest.param(
+            estimator, check, id=f"{i}-{name_of(check)}-{j}", marks=[pytest.mark.long] if i in _REPEATS else []
+        )
         for i, estimator in enumerate(_ESTIMATORS)
         for j, check in enumerate(battery(estimator))
     ],

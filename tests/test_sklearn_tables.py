@@ -70,7 +70,7 @@ def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
     with pytest.warns(TableWarning, match=r"Columns left out: id \(an id") as told:
-        model = PNormPush().fit(X, y)
+        model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
     assert model.feature_names_in_.tolist() == list(table)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from family import LOSSES, ours, value_and_weights
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import bounds, kernel, listwise, metrics, objectives
@@ -89,7 +90,7 @@ def test_the_objective_and_the_weights_of_rows(apart, extra, p):
                 assert off(weight, p * share) <= UNITS * EPS * (p * (apart + 3) + 3) * p * share + 1e-250
 
 
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 4, 1000]))
 @pytest.mark.parametrize("storage", ["dense", "float32", "sparse", "few values", "thresholds"])
 @pytest.mark.parametrize("apart", RANGES)
 def test_rounds_from_scores_far_apart(apart, storage, p):
@@ -196,7 +197,7 @@ def test_a_hundred_thousand_rounds_do_not_drift(storage, p, rounds):
 # Minimisers and certificates
 
 
-@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 4, 1000]))
 @pytest.mark.parametrize("apart", RANGES)
 def test_minimisers_of_columns_of_any_size_from_scores_far_apart(apart, p):
     """The value to its last digits, the coefficients to the root of what the gap leaves, and a gap that holds."""
@@ -246,7 +247,7 @@ def ill_conditioned():
 ILL_CONDITIONED = ill_conditioned()
 
 
-@pytest.mark.parametrize("p", [1, 1000])
+@pytest.mark.parametrize("p", mark_repeats([1, 1000], quick=[1000]))
 @pytest.mark.parametrize("name", ILL_CONDITIONED)
 def test_ill_conditioned_columns_have_a_gap_that_holds_or_none(name, p):
     Z, plain = ILL_CONDITIONED[name]
@@ -288,7 +289,10 @@ def barely(rng, margin, whole):
     return pos + margin * normal, neg
 
 
-@pytest.mark.parametrize("margin", [s * x for x in (1e-3, 1e-6, 1e-9, 1e-12, 1e-15) for s in (1, -1)] + [0.0])
+MARGINS = [s * x for x in (1e-3, 1e-6, 1e-9, 1e-12, 1e-15) for s in (1, -1)] + [0.0]
+
+
+@pytest.mark.parametrize("margin", mark_repeats(MARGINS, quick=[1e-3, -1e-6, 1e-9, 1e-15, -1e-15, 0.0]))
 def test_barely_separable_rows_are_what_fractions_say_or_undecided(margin):
     for seed, whole in ((0, False), (28, True)):
         pos, neg = barely(np.random.default_rng(seed), margin, whole)
@@ -320,7 +324,7 @@ def test_barely_separable_rows_are_what_fractions_say_or_undecided(margin):
 
 
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "user"])
-@pytest.mark.parametrize("apart", [*RANGES, 30.0])
+@pytest.mark.parametrize("apart", mark_repeats([*RANGES, 30.0], quick=[1e-8, 30.0, 1e5]))
 def test_prices_and_losses_of_scores_far_apart(apart, loss):
     rng = np.random.default_rng(int(apart))
     for power, shift in itertools.product((1, 1.5, 100, 1000, "exponential"), (-1, 0, 1)):
@@ -434,7 +438,7 @@ def test_bounds_of_any_number_of_rows(rows):
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "squared", "squared_hinge", "hinge"])
-@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
 @pytest.mark.parametrize("copies", [1, 12])  # of few values, and coded
 def test_outputs_that_no_step_can_tell_apart_are_equal(loss, p, copies):
     for pos, neg in (
