@@ -9,6 +9,7 @@ NAME-dark.svg for dark ones; doc/_dark.py puts both into a page that has the fir
 What takes long to compute is kept in doc/_build/pictures. With --again it is computed anew.
 """
 
+import math
 import pickle
 import re
 import sys
@@ -45,6 +46,7 @@ import calibration  # noqa: E402
 import cluster as _cluster  # noqa: E402
 import curves as _curves  # noqa: E402
 import demonstration as _demonstration  # noqa: E402
+import mixed as _mixed  # noqa: E402
 import readable as _readable  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
@@ -118,25 +120,26 @@ def below(figure, ax, columns):
 
 
 def hero():
-    """MAGIC as the command ranks it without options: the test, reasons and two shapes, across and down."""
-    data = pnorm.datasets.magic()
-    found = tested(pandas.DataFrame(data.X, columns=data.names), data.y, hold_out.share(data.y))
+    """Adult as the command ranks it with ``--budget 1000``: the test, reasons and two shapes, across and down."""
+    frame, y = _mixed.adult()
+    found = tested(frame.mask(frame == "?"), y, hold_out.share(y), budget=1000)
     learned, top = found.learned, found.quality.headline
     (training, positive), n = found.training, top.depth
     first = found.held_out[0].iloc[found.top[:1]]
     effects = pnorm.explain(first, learned.H, learned.lam, reference=training[~positive]).top(0, 3)
     assert "; ".join(effects) == found.reasons[0]
     shapes = pnorm.shapes(learned.lam, learned.H, training)
-    meaning = {"fAlpha": "angle in degrees", "fConc": "two brightest pixels"}
-    low, high = n * top.value.low, n * top.value.high
-    lists = [
-        (f"this list ({low:.0f} to {high:.0f})", n * float(top.value), BLUE),
-        *[(name, n * of, GREY) for name, of in zip((CURVES, LINEAR), top.others[1::-1], strict=True)],
-        ("random order", n * top.chance, GREY),
-    ]
-    title = "MAGIC data: rank telescope images,", "gamma rays first"
+    meaning = {"education-num": "schooling", "age": "in years"}
+    lists = [("this list", n * float(top.value), BLUE)]
+    for name in (CURVES, LINEAR):
+        (of,) = [of for of in found.quality.differences if of.other == name]
+        assert of.depth == n
+        fewer = f"{name} ({math.floor(n * of.value.low)} to {math.ceil(n * of.value.high)} fewer)"
+        lists.append((fewer, n * float(top.value - of.value), GREY))
+    lists.append(("random order", n * top.chance, GREY))
+    title = f"Adult data: rank {found.scores.size:,} people,", "incomes above $50,000 first"
     panels = (
-        ("Tested on held-out rows", f"gamma rays in the first {n}"),
+        ("Tested on held-out rows", f"such incomes in the first {n:,}"),
         ("Reasons for each row", "first row: effect on its score"),
         ("A readable score", "what two columns add to it"),
     )
@@ -174,8 +177,9 @@ def hero():
             (line,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
             value = float(first[name].iloc[0])
             if ax is drawn[0]:
-                how = {"xytext": (2.6 * size, -0.6 * size), "textcoords": "offset points", "va": "center"}
-                ax.annotate("first row", (value, 0.0), color=RED, size=0.9 * size, **how)
+                how = {"xytext": (-0.8 * size, -0.2 * size), "textcoords": "offset points", "va": "center", "ha": "right"}
+                at = value, np.interp(value, *line.get_data())
+                ax.annotate("first row", at, color=RED, size=0.9 * size, **how)
             ax.plot(value, np.interp(value, *line.get_data()), "o", color=RED, ms=0.5 * size, clip_on=False)
             ax.set(xlabel="", ylabel="")
             ax.set_title(f"{name}: {what}" if apart[1] else f"{name}:\n{what}", size=size, loc="left", pad=0.4 * size)
@@ -201,7 +205,7 @@ def hero():
             put(6 + 303 * k, 72, name, size=19, weight="bold")
             put(6 + 303 * k, 100, what, size=17)
         bars(put, axes, (6, 118), of_lists, 17, (190, 53, 20))
-        bars(put, axes, (309, 118), of_effects, 17, (140, 69, 27))
+        bars(put, axes, (309, 118), of_effects, 15.5, (140, 69, 27))
         curves(axes, (612, 142), (262, 55), 17, (0, 108))
         return figure
 

@@ -10,6 +10,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -306,11 +307,11 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     assert main(command.split()) == 0
     assert Path("model.json").exists()
     assert Path("report.html").exists()
-    magic = Path(os.environ.get("PNORM_DATA", "missing"), "magic04.data")
-    if magic.exists():
-        (command,) = re.findall("`pnorm magic04.data (.*?)`", text)
+    adult = Path(os.environ.get("PNORM_DATA", "missing"), "adult.data.gz")
+    if adult.exists():
+        (command,) = re.findall("`pnorm adult.data.gz (.*?)`", text)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            assert main([str(magic), *command.split()]) == 0
+            assert main([str(adult), *shlex.split(command)]) == 0
         assert " ".join(sample.split()) in " ".join(printed.getvalue().split())
     # names in the prose, and files behind links
     for name in re.findall(r"`(pnorm(?:\.\w+)+)`", text):
