@@ -177,7 +177,12 @@ def hero():
             (line,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
             value = float(first[name].iloc[0])
             if ax is drawn[0]:
-                how = {"xytext": (-0.8 * size, -0.2 * size), "textcoords": "offset points", "va": "center", "ha": "right"}
+                how = {
+                    "xytext": (-0.8 * size, -0.2 * size),
+                    "textcoords": "offset points",
+                    "va": "center",
+                    "ha": "right",
+                }
                 at = value, np.interp(value, *line.get_data())
                 ax.annotate("first row", at, color=RED, size=0.9 * size, **how)
             ax.plot(value, np.interp(value, *line.get_data()), "o", color=RED, ms=0.5 * size, clip_on=False)

@@ -173,10 +173,14 @@ class Fold(NamedTuple):
 class OutOfFold:
     """Two measures of the ranking of held-out rows by the chosen setting; means over the folds.
 
+    Each is tested against 0.5, the value of a random order. `low` and `high` are the measure minus and plus half the
+    width of the range that holds 99 % of random orders. They are no confidence interval of the measure: where the
+    classes are far apart, the error is much smaller than that of a random order.
+
     Attributes
     ----------
     auc : Estimate
-        The AUC, with its interval.
+        The AUC.
     partial_auc : Estimate
         The partial AUC down to the first ten negatives of a fold, or the first 1 % of them, standardised.
     """
@@ -186,7 +190,7 @@ class OutOfFold:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether one of the intervals lies above 0.5, the value of a random order."""
+        """Whether one of the measures is above the range of a random order: its `low` is above 0.5."""
         return self.auc.low > _CHANCE or self.partial_auc.low > _CHANCE
 
     def _named(self) -> tuple[tuple[str, Estimate], ...]:
@@ -194,13 +198,13 @@ class OutOfFold:
         return ("AUC", self.auc), ("partial AUC", self.partial_auc)
 
     def __str__(self) -> str:
-        """Return both measures with their intervals."""
-        return ", ".join(
-            [
-                f"{name} {value:.3f} ({100 * value.confidence:g} % interval {value.low:.3f} to {value.high:.3f})"
-                for name, value in self._named()
-            ]
-        )
+        """Return both measures, with the range of a random order."""
+        told = []
+        for name, value in self._named():
+            half = max(value - value.low, value.high - value)  # the ends are cut at 0 and 1
+            low, high = max(0.0, _CHANCE - half), min(1.0, _CHANCE + half)
+            told.append(f"{name} {value:.3f} ({100 * value.confidence:g} % of random orders: {low:.3f} to {high:.3f})")
+        return ", ".join(told)
 
 
 @dataclass(frozen=True, eq=False)

@@ -313,9 +313,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cross_validation_ : CrossValidation or None
         The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     out_of_fold_ : OutOfFold or None
-        How the chosen parameters rank the held-out rows of the cross-validation: `auc` and `partial_auc`, each with a
-        99 % interval (``low``, ``high``), and `beats_chance`. `fit` warns if this is False, as neither interval lies
-        above 0.5 then. None if nothing was chosen.
+        How the chosen parameters rank the held-out rows of the cross-validation: `auc` and `partial_auc`, each tested
+        against random orders, and `beats_chance`. `fit` warns if this is False, as both are then within the range of
+        99 % of random orders. None if nothing was chosen.
     threshold_ : float
         The score above which `predict` returns the positive class. It is the score of probability 1/2, which is minus
         the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It

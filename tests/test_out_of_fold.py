@@ -69,7 +69,10 @@ def test_few_rows_exclude_nothing_and_a_perfect_order_of_many_does():
     assert not found.beats_chance
     more = out_of_fold([Fold(np.arange(10.0, 14), np.arange(5.0))] * 5, 45, "top")
     assert more.beats_chance
-    assert str(more).startswith("AUC 1.000 (99 % interval 0.")
+    half = 1.0 - more.auc.low
+    assert str(more).startswith(
+        f"AUC 1.000 (99 % of random orders: {0.5 - half:.3f} to {0.5 + half:.3f}), partial AUC "
+    )
     tied = out_of_fold([Fold(np.zeros(4), np.zeros(5))] * 5, 45, "top")
     assert (tied.auc, tied.auc.low, tied.beats_chance) == (0.5, 0.5, False)
 
@@ -94,7 +97,7 @@ def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighte
 
 def test_noise_is_named_and_signal_is_not():
     said = (
-        r"does not show that held-out rows are ranked better than by chance, 0\.5: AUC 0\.\d{3} \(99 % interval .*partial"
+        r"does not show that held-out rows are ranked better than by chance, 0\.5: AUC 0\.\d{3} \(99 % of random .*partial"
         r" AUC .*\. Do not rely on the list or the probabilities; add rows"
     )
     with pytest.warns(NoSignalWarning, match=said) as caught:
