@@ -23,7 +23,6 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Curve
