@@ -833,3 +833,19 @@ def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
     heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
     assert {"First rows", "Precision", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads
     assert ".stack thead { display: none; }" in full.text
+
+
+def test_lists_compared_at_the_same_depth_share_a_sentence():
+    rng = np.random.default_rng(0)
+    sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
+    found = quality(*sides, {"a": sides, "b": sides}, depths=[50])
+    more = [
+        Difference("precision", name, metrics.Estimate(by / 50, low / 50, high / 50, 0.95), 50)
+        for name, by, low, high in (("a", 7, 2, 12), ("b", 1, 0, 3))
+    ]
+    found = dataclasses.replace(found, difference=more[0], further=(more[1],), averages=())
+    (told,) = markup.beside(found)
+    assert told == (
+        "In the first 50 rows this list has 7 positives more than “a” (2 to 12 more; this list is better) and 1 positive "
+        "more than “b” (0 to 3 more; may be chance)."
+    )

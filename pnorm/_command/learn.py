@@ -351,8 +351,9 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, t
     printing.warn([*asked, *texts(told, "leak"), *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
+    simpler = texts(told, "simpler")
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
-    printing.section(title, [*where, *printing.quality_lines(found.quality, is_test), *under])
+    printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, simpler), *under])
     moved = [line for of in told if of.key == "drift" and of.grave for line in printing.sentences(of.text, 2)]
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
@@ -502,7 +503,6 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pa
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
     if found.tested is not None:
         facts += printing.sentences(advice(n))
-    facts += [line for text in texts(told, "simpler") for line in printing.sentences(text)]
     if found.tested is not None and not separating:  # with a leak, all lists are as good
         better = dict(markup.beaten(n))
         for difference in n.averages:
@@ -642,9 +642,14 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines = [f"scores of {f.size:,} rows, best first{without}: {path}"]
+    told = []
     if has_held:
         of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
-        lines[-1] += f" (rows with {of} are training rows)"
+        told.append(f"rows with {of} are training rows")
+    if is_apart:
+        told.append("rows to rank have labelled = 0")
+    if told:
+        lines[-1] += f" ({'; '.join(told)})"
     return lines
 
 

@@ -221,6 +221,9 @@ def _note(H: Rankers, of: ColumnPlan) -> str:
     for ask in asks(H):
         if ask.column == of.name:
             short = "some values count as missing (see the warning)" if not ask.lost else "see the warning"
+            value, may, _ = ask.text.partition(" may ")
+            if of.rankers == 0 and may and ask.kinds:
+                short = f"{value} has more than one reading; see the warning"
             note = note.replace(ask.text, short)
     return shown(note, 100)
 
@@ -348,8 +351,11 @@ def together(pairs: Sequence[tuple[str, str, float]], most: int = 3) -> list[str
     return [*told, *more]
 
 
-def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
-    """Return measures of the list, beside other lists, and first whether a test shows that it is any good."""
+def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str] = ()) -> list[str]:
+    """Return measures of the list, beside other lists, and first whether a test shows that it is any good.
+
+    `simpler` are verdicts on simpler lists that may be as good.
+    """
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]
     rows = []
     for measure in quality.measures:
@@ -374,7 +380,7 @@ def quality_lines(quality: Quality, is_test: bool = True) -> list[str]:
     wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
         *(sentences(markup.NO_BETTER) if is_test and not quality.beats_chance else []),
-        *sentences(" ".join([headline(quality), *markup.beside(quality)])),
+        *sentences(" ".join([headline(quality), *simpler, *markup.beside(quality)])),
         "",
         *lines,
         *wider,
@@ -446,6 +452,7 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
     begins = "Take rows" if found.kept else "The nearest cut-off: take rows"
     lines += sentences(f"{begins} with a score of {found.nearest:.6g} or more. That is {share} ({deep} held-out rows).")
+    by_chance = ""
     if found.asked == "recall":
         promise = f"at least {100 * found.promised:.4g} % of the positives are taken"
     elif found.asked == "precision":
@@ -453,8 +460,11 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     else:
         of = f"{found.rows:,.0f} rows taken from {found.of:,.0f}"
         promise = f"at least {found.promised:,.1f} of {of} are positive, on average"
+        chance = found.rows * found.n_pos / (found.n_pos + found.n_neg)
+        more = ", which is more than the guarantee" if chance > found.promised else ""
+        by_chance = f" A random order has {chance:,.1f} on average{more}."
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    lines += sentences(f"To plan, use this guarantee for new rows like these: {promise}, {sure}.")
+    lines += sentences(f"To plan, use this guarantee for new rows like these: {promise}, {sure}.{by_chance}")
     if found.one_list is not None and found.hits is not None:
         low, high = found.one_list
         lines += sentences(

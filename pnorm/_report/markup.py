@@ -90,6 +90,30 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
 
     These are plain texts, for a terminal as well.
     """
+    told, interval, shows = _against(of, push)
+    if shows:
+        shows = (
+            "This difference may be chance."
+            if shows == _CHANCE
+            else f"{shows[0].upper()}{shows[1:]} {there(of, push)}."
+        )
+    return f"{there(of, push).capitalize()} this list has {told}", interval, shows
+
+
+_CHANCE = "may be chance"
+
+
+def _together(of: Sequence[Difference], push: str) -> str:
+    """Return one sentence on the differences from several lists, which are all at the same depth."""
+    told = []
+    for difference in of:
+        hits, interval, shows = _against(difference, push)
+        told.append(f"{hits} ({'; '.join(filter(None, [interval, shows]))})")
+    return f"{there(of[0], push).capitalize()} this list has {', '.join(told[:-1])} and {told[-1]}."
+
+
+def _against(of: Difference, push: str) -> tuple[str, str, str]:
+    """Return how many more hits a list has than another, the interval, and what it shows, as parts of a sentence."""
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
     many = count(abs(round(by, 6)))
@@ -99,14 +123,14 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
         if is_same
         else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
-    shows = "" if is_same else "This difference may be chance."
+    shows = "" if is_same else _CHANCE
     if not is_same and (low > 0.0 or high < 0.0):
-        shows = f"{'This list' if low > 0.0 else called(of.other)} is better {there(of, push)}."
-    place, interval = there(of, push), _more(low, high)
+        shows = f"{'this list' if low > 0.0 else called(of.other)} is better"
+    interval = _more(low, high)
     near = ", to within one row" if is_same and many != "0" else ""
     if not float(many.replace(",", "")).is_integer():
         interval += "; tied rows count in part"
-    return f"{place.capitalize()} this list has {told} {called(of.other)}{near}", interval, shows
+    return f"{told} {called(of.other)}{near}", interval, shows
 
 
 def of_one(hits: float, hit: str) -> str:
@@ -223,16 +247,22 @@ CALIBRATED = 100
 def beside(of: Quality) -> list[str]:
     """Return sentences on the other lists, in plain text: of the first rows, and of average precision.
 
+    Lists that are compared at the same depth share one sentence.
     A column alone is named if the list is not shown to be better. If the test shows nothing of the list, only those
     that are better beyond chance are named.
     """
-    told = []
+    told, of_depths = [], dict[int, list[Difference]]()
     better = {name for name, _ in beaten(of)}
     for difference in of.differences:
         is_worse = difference.value.low <= 0.0
         if (of.beats_chance or difference.other in better) and (is_worse or not difference.other.endswith(ALONE)):
-            sentence, interval, shows = compared(difference, of.push)
-            told += [f"{sentence} ({interval}).", shows]
+            of_depths.setdefault(difference.depth, []).append(difference)
+    for differences in of_depths.values():
+        if len(differences) > 1:
+            told.append(_together(differences, of.push))
+            continue
+        sentence, interval, shows = compared(differences[0], of.push)
+        told += [f"{sentence} ({interval}).", shows]
     return [*filter(None, told), *(averages(of) if of.beats_chance else [])]
 
 

@@ -59,6 +59,9 @@ _TWO = (("decimal point", "decimal comma"), (DAY_FIRST, MONTH_FIRST))
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
+_ALL_DIFFER = "nearly all values differ"
+"""The end of the reason why an id or free text is left out."""
+
 _LEAST_ASKED = 0.5
 """Share of the values that have to read as the kind that `kinds` asks for."""
 
@@ -425,7 +428,8 @@ class _Learner:
         try:
             reading, parts = self._learn()
         except LeaveOut as why:
-            note = "; ".join([*[self._doubt] * bool(self._doubt), str(why)])
+            is_doubt_enough = bool(self._doubt) and str(why).endswith(_ALL_DIFFER)  # an amount in doubt is no id
+            note = self._doubt if is_doubt_enough else "; ".join(filter(None, [self._doubt, str(why)]))
             plan = ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note)
             return _Learned(None, plan, ask=self._ask())
         n = sum([len(part.rankers) for part in parts])
@@ -707,7 +711,7 @@ class _Learner:
         if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
         if _NAMED_ID.search(self._label):
-            raise LeaveOut(f"{ID} by its name: nearly all values differ")
+            raise LeaveOut(f"{ID} by its name: {_ALL_DIFFER}")
         if n > 2 * FEW and self._span <= 3.0 * n:
             raise LeaveOut(f"{ID}: whole numbers one after the other")
 
@@ -756,7 +760,7 @@ class _Learner:
         some = words[:1000]
         length = sum([len(word.split()) for word in some]) / max(len(some), 1)
         what = "free text" if length >= 3.0 else ID
-        raise LeaveOut(f"{what}: nearly all values differ")
+        raise LeaveOut(f"{what}: {_ALL_DIFFER}")
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:
         """Return the AUC of scores that are the levels' shares of positives."""
