@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 @dataclass(frozen=True, repr=False)
 class Cutoff:
     """A cut-off of a list, its guarantee, and the expected results. `cutoff` returns it; it prints as text.
+
+    The text of a cut-off of `pnorm.sklearn.PNormPush` begins with the rule of its `predict`.
 
     All `Estimate` are None if no cut is possible because too many scores are equal.
 
@@ -91,6 +94,8 @@ class Cutoff:
     """Interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
     n_cuts: int
     """Number of possible cuts. The intervals hold for all of them at once."""
+    _zero = cast("float | None", None)  # no field
+    """What `decision_function` of an estimator subtracts from scores; set on the cut-offs of estimators only."""
 
     @property
     def rows(self) -> float:
@@ -178,17 +183,26 @@ class Cutoff:
 
     def __repr__(self) -> str:
         at = "none" if self.score is None else f"a score of {self.score:.6g}"
+        if self.score is not None and self._zero is not None:
+            at += " (decision_function above 0)"
         return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
 
     def __str__(self) -> str:
         said, rows = self._told()
-        return "\n".join([*said, *[f"{name:15}{value}" for name, value in rows]])
+        return "\n".join([*self._rule(), *said, *[f"{name:15}{value}" for name, value in rows]])
 
     def _repr_html_(self) -> str:
         from pnorm._checks import sheet
 
         said, rows = self._told()
-        return sheet.as_html(["", ""], rows, 2, " ".join(said))
+        return sheet.as_html(["", ""], rows, 2, " ".join([*self._rule(), *said]))
+
+    def _rule(self) -> list[str]:
+        """Return which rows `predict` of an estimator takes, in sentences; none for another cut-off."""
+        if self._zero is None:
+            return []
+        which = "no row" if self.score is None else "rows with decision_function above 0"
+        return [f"predict takes {which}.", f"decision_function is now the score minus {self._zero:.6g} (threshold_)."]
 
     def _told(self) -> tuple[list[str], list[tuple[str, str]]]:
         """Return the guarantee in sentences, and numbers with their names."""
@@ -222,6 +236,13 @@ class Cutoff:
             rows.append(("hits", f"{_count(float(self.hits))}, {low} to {high}"))
         rows.append(("in one list", f"{self.one_list[0]} to {self.one_list[1]} hits"))
         return lines, rows
+
+
+def of_estimator(found: Cutoff, zero: float) -> Cutoff:
+    """Return an equal cut-off that prints what `decision_function` subtracts from scores."""
+    found = copy(found)
+    object.__setattr__(found, "_zero", zero)
+    return found
 
 
 def _short(x: float) -> str:

@@ -42,7 +42,7 @@ from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import is_pair, is_plain, plainly_positive, word
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, check_asked, cutoff
+from pnorm._cutoff import Cutoff, check_asked, cutoff, of_estimator
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
@@ -218,7 +218,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
         200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
         `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
-        `choose_cutoff` chooses it on other rows.
+        `choose_cutoff` chooses it on other rows. `decision_function` is then the score minus the new `threshold_`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
         rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
@@ -317,16 +317,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         against random orders, and `beats_chance`. `fit` warns if this is False, as both are then within the range of
         99 % of random orders. None if nothing was chosen.
     threshold_ : float
-        The score above which `predict` returns the positive class. It is the score of probability 1/2, which is minus
-        the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It
-        is then the score with the largest balanced accuracy on the rows of `fit`, half-way between two scores, and the
+        The score above which `predict` returns the positive class. `decision_function` is the score minus this number:
+        compare `decision_function` with 0 instead. By default, it is the score of probability 1/2, which is minus the
+        intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is
+        then the score with the largest balanced accuracy on the rows of `fit`, half-way between two scores, and the
         highest one if several tie. Balanced accuracy gives both classes the same weight. If positives are rare,
         `predict` then flags many more rows than there are positives: 465 for 40 of 4,000, in an example of the page
         "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision, recall or a number of rows. With a
         cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
         The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of ``pnorm.score(X,
-        model.rankers_, model.lam_)``. ``pnorm.save(path, model.lam_, model.rankers_, cutoff=model.cutoff_)`` stores it.
+        model.rankers_, model.lam_)``, which is ``decision_function(X) + threshold_``. ``pnorm.save(path, model.lam_,
+        model.rankers_, cutoff=model.cutoff_)`` stores it.
     trace_ : Trace
         The record of the run.
     separation_ : str or None
@@ -387,10 +389,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     steps, p = 4, l1 = 0.05782, l2 = 4e-05
     >>> print(model)
     PNormPush(p=4)
-    rows       958: 626 positive, 332 negative; 9 columns
-    model      steps, p = 4, l1 = 0.05782, l2 = 4e-05; 18 weak rankers
-    training   converged after 3 steps
-    held out   AUC 0.997 [0.922, 1.000], partial AUC 0.990 [0.958, 1.000] at 99 %: better than chance, 0.5
+    rows         958: 626 positive, 332 negative; 9 columns
+    model        steps, p = 4, l1 = 0.05782, l2 = 4e-05; 18 weak rankers
+    training     converged after 3 steps
+    out of fold  AUC 0.997 [0.922, 1.000], partial AUC 0.990 [0.958, 1.000] at 99 %: better than chance, 0.5
     >>> model.predict(data.X).shape, model.predict_proba(data.X).shape, bool(model.certificate_.gap < 1e-6)
     ((958,), (958, 2), True)
     >>> model.shapes()[0].name, model.feature_importances_.shape
@@ -460,7 +462,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "\n".join([repr(self), *(self._told() if hasattr(self, "lam_") else [])])
 
     def _told(self) -> list[str]:
-        """Return the rows, the model, the end of training and the result on held-out rows, a line for each."""
+        """Return the rows, the model, the end of training and the out-of-fold result, a line for each."""
         n_pos, n_neg = self._n_rows
         columns = f"; {counted(self.n_features_in_, 'column')}" if hasattr(self, "n_features_in_") else ""
         kind = [] if self.kind_ is None else [self.kind_]
@@ -474,15 +476,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.separation_ in ("separable", "quasi-separable"):
             ended += f"; the training rows are {self.separation_}"
         lines = [
-            f"rows       {n_pos + n_neg:,}: {n_pos:,} positive, {n_neg:,} negative{columns}",
-            f"model      {', '.join([*kind, f'p = {self.p_:g}', *penalties])}; {of_rankers}",
-            f"training   {ended}",
+            f"rows         {n_pos + n_neg:,}: {n_pos:,} positive, {n_neg:,} negative{columns}",
+            f"model        {', '.join([*kind, f'p = {self.p_:g}', *penalties])}; {of_rankers}",
+            f"training     {ended}",
         ]
         held = self.out_of_fold_
         if held is not None:
             both = [f"{name} {x:.3f} [{x.low:.3f}, {x.high:.3f}]" for name, x in held._named()]
             chance = "better than chance, 0.5" if held.beats_chance else "not shown to be better than chance, 0.5"
-            lines.append(f"held out   {', '.join(both)} at {100 * held.auc.confidence:g} %: {chance}")
+            lines.append(f"out of fold  {', '.join(both)} at {100 * held.auc.confidence:g} %: {chance}")
         return lines
 
     # What scikit-learn asks of an estimator ------------------------------------------------------------
@@ -1042,8 +1044,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. If there is a
-            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. Compare it with 0, and not
+            with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values.
+            If there is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -1234,9 +1237,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Cutoff
-            The new value of `cutoff_`. `threshold_` becomes the largest number below its score. If its score is None,
-            no cut-off meets the requirement. `threshold_` is then that of `fit`, and `predict` warns and takes no row.
-            Its `takes` expects scores of `pnorm.score`, and not those of `decision_function`.
+            The new value of `cutoff_`. `predict` takes the rows with ``decision_function(X) > 0``. `threshold_` becomes
+            the largest number below the score of the cut-off, and `decision_function` already subtracts it: do not
+            compare `decision_function` with `threshold_`, or with the score. `Cutoff.takes` expects scores of
+            `pnorm.score`, ``decision_function(X) + threshold_``. If the score of the cut-off is None, no cut-off meets
+            the requirement. `threshold_` is then that of `fit`, and `predict` warns and takes no row.
 
         Raises
         ------
@@ -1252,9 +1257,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> X, X_new, y, y_new = train_test_split(data.X, data.y, random_state=0)
         >>> model = PNormPush(p=4, t_max=100).fit(X, y)
         >>> model.choose_cutoff(X_new, y_new, precision=0.8)
-        <Cutoff for a precision of 0.8: a score of 3.75844, 153 of 240 rows>
-        >>> int(model.predict(X_new).sum())
-        153
+        <Cutoff for a precision of 0.8: a score of 3.75844 (decision_function above 0), 153 of 240 rows>
+        >>> int(model.predict(X_new).sum()), int((model.decision_function(X_new) > 0).sum())
+        (153, 153)
         """
         check_is_fitted(self)
         f = self._score(self._read(X, reset=False))
@@ -1263,9 +1268,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff(f[positive], f[~positive], **asked)
-        self.cutoff_ = found
         self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
-        return found
+        self.cutoff_ = of_estimator(found, self.threshold_)
+        return self.cutoff_
 
     def _score(self, X: Any, strict: bool | None = False) -> Vector:
         return scored(X, self.rankers_, self.lam_, self._n_threads, strict)

@@ -2338,9 +2338,7 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
         said = " ".join(out.split())
         found = html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
         assert (status, said.count("not read as a number")) == (0, 1)
-        told = re.search(
-            r"warning: (Amt: 10 values do not read as .*; (\d) of them (is|are) in the test rows\.) ", said
-        )
+        told = re.search(r"warning: (Amt: (\d) values do not read as .*? and others\.) ", said)  # not again of the test
         assert re.findall(rf"'(tb[ac])' \(line \d+ of {re.escape(str(path))}\)", told[1]) in (
             ["tbc", "tba"],
             ["tba", "tbc"],
@@ -2354,9 +2352,9 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert "in column 'Amt' of the test rows, 10 values do not read as a number" in out
     write([*texts[:3], "tbc", *texts[4:]])
     out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later, "--report", page)[1].split())
-    told = f"Amt: 11 values do not read as a number and count as missing: 'tbc' (line 5 of {path}), 'tba' (line 6 of {later})"
-    assert f"{told} and others; 10 of them are in the test rows." in out
-    assert f"{told} and others; 10" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
+    told = f"Amt: 6 values do not read as a number and count as missing: 'tbc' (line 5 of {path}), 'tba' (line 6 of {later})"
+    assert f"{told} and others; 5 of them are new, in the test rows." in out
+    assert f"{told} and others; 5" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
     write(["2.3k", *texts[1:]])
     status, _, err = run(capsys, path, "--model", model)
     assert status == 0
@@ -2366,6 +2364,37 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert status == 2
     assert "'soon' in line 202 of " in err
     assert "100 of the 300 values are not" in err
+
+
+@pytest.mark.parametrize("more", [[], ["--memory", 0]])
+def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(capsys, tmp_path, more):
+    path, new, model = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.json"
+    amounts = np.random.default_rng(0).lognormal(8, 1, 300)
+    texts = [f"{x:.2f}" for x in amounts]
+
+    def write(file, texts):
+        lines = [f"{text},{'yes' if x > 4000 else 'no'}" for text, x in zip(texts, amounts, strict=True)]
+        file.write_text("\n".join(["Amt,Bought", *lines]))
+
+    learn = (path, "--label", "Bought", "-t", 5, *more)
+    write(path, [*texts[:3], *["tbc", "tba"] * 5, *texts[13:]])
+    assert run(capsys, *learn, "--holdout", 0, "--save", model)[0] == 0
+    write(new, [*texts[:3], *["tbc", " TBA"] * 4, *texts[11:]])
+    status, out, err = run(capsys, new, "--model", model, *more)
+    assert status == 0
+    assert "not read" not in out + err
+    out = " ".join(run(capsys, *learn, "--test", new)[1].split())
+    assert "Amt: 10 values do not read as a number and count as missing: 't" in out
+    assert "in the test rows" not in out
+    write(new, [*texts[:3], *["tbc", " TBA"] * 4, *texts[11:298], "soon", texts[299]])
+    status, out, err = run(capsys, new, "--model", model, *more)
+    assert status == 0
+    assert f"Amt: 1 value does not read as a number and counts as missing: 'soon' (line 300 of {new})" in " ".join(
+        (out + err).split()
+    )
+    out = " ".join(run(capsys, *learn, "--test", new)[1].split())
+    assert "Amt: 11 values do not read as a number and count as missing: " in out
+    assert "; 1 of them is new, in the test rows." in out
 
 
 @pytest.mark.parametrize("memory", [None, 0.001])

@@ -58,7 +58,7 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     assert model.feature_importances_.size == 4
     n_pos = int((FRAME["y"] == "good").sum())
     for each in (model, of_memory):
-        assert str(each).splitlines()[1] == f"rows       160: {n_pos} positive, {N - n_pos} negative; 4 columns"
+        assert str(each).splitlines()[1] == f"rows         160: {n_pos} positive, {N - n_pos} negative; 4 columns"
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows
@@ -79,7 +79,7 @@ def test_some_rows_choose_and_all_are_minimised_over(monkeypatch):
     np.testing.assert_allclose(model.trace_.objective[-1], trace.objective[-1], atol=3e-6)
     assert model.lam_.shape == lam.shape
     told = (
-        f"rows       160: {y.sum()} positive, {N - y.sum()} negative; 3 columns"  # all of them, not those that choose
+        f"rows         160: {y.sum()} positive, {N - y.sum()} negative; 3 columns"  # all of them, not those that choose
     )
     assert str(model).splitlines()[1] == told
 

@@ -1274,6 +1274,47 @@ def test_training_tells_of_values_that_do_not_read_once_and_new_rows_tell_again(
     assert np.array_equal(scores, pnorm.score({"n": [5.0, None, 70.0]}, G, lam))
 
 
+@pytest.mark.parametrize(
+    ("values", "kinds", "known", "news"),
+    [
+        ([*map(str, range(100)), "tbc", "TBC ", "n/k", ">100"], None, ["tbc", "Tbc", "N/K", " >100"], ["tbd", ">10"]),
+        ([*map(str, range(100)), *[f"w{k}" for k in range(5)]], None, ["w0", "W4"], ["w5"]),
+        ([*[f"{k},5" for k in range(100)], "1.2.3", "soon"], None, ["1.2.3", "soon"], ["7.8.9"]),
+        ([*[f"0{1 + k % 9}/2{k % 5}/2024" for k in range(99)], "soon"], None, ["soon"], ["later"]),
+        ([*[datetime.date(2024, 1 + k % 12, 1 + k % 27) for k in range(99)], "soon"], None, ["SOON"], ["later"]),
+        ([*["low", "mid", "High"] * 30, "best", "high"], {"x": ["low", "mid", "High"]}, ["Best"], ["worst", "high"]),
+        (["yes", "no"] * 30 + ["perhaps"], {"x": "boolean"}, ["perhaps"], ["maybe"]),
+    ],
+)
+def test_words_that_training_counted_as_missing_are_no_news(values, kinds, known, news):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        G = pnorm.rankers.from_table({"x": values}, {"x": values[::-1]}, kinds=kinds)
+    again = pnorm.rankers.from_dict(json.loads(json.dumps(G.to_dict())))
+    assert again == G
+    for H in (G, again):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnknownLevelWarning)
+            assert np.array_equal(H.evaluate({"x": known * 9}), H.evaluate({"x": [None] * len(known) * 9}))
+            H.evaluate({"x": [value for value in values if value not in news]})
+        for word in news:
+            with pytest.warns(UnknownLevelWarning, match=rf"1 value does not read as .*'{word}' \(row 1 of X\)"):
+                H.evaluate({"x": [values[0], word, known[0]]})
+        with pytest.raises(ValueError, match="and 20 of the 20 values are not"):
+            H.evaluate({"x": [news[0]] * 20 + known})
+
+
+def test_a_word_that_reads_in_another_spelling_stays_unread():
+    values = [*[f"${k}K" for k in range(100)], "5 m", "1.5"]
+    G, _ = told({"x": values}, {"x": values}, kinds={"x": "decimal comma"})
+    assert "1.5" not in G._sources[0].reading.missing
+    of_numbers = G.evaluate({"x": [1.5, 3.0]})
+    assert np.array_equal(of_numbers, G.evaluate({"x": ["1,5", "3"]}))
+    many = [*map(str, range(1000)), *[f"w{k:02}" for k in range(30)]]
+    G, _ = told({"x": many}, {"x": [*many, "w29"]})
+    assert G._sources[0].reading.missing == ("w29", *[f"w{k:02}" for k in range(19)])  # the most frequent ones
+
+
 def test_letters_that_may_be_units_are_no_powers_of_ten():
     assert _forms.number_form(["5m", "30m"])[0] is None
     assert _forms.number_form(["$5m", "30"])[0].scaled

@@ -1278,15 +1278,15 @@ def told_of(model, X, positive):
     if model.separation_ in ("separable", "quasi-separable"):
         ended += f"; the training rows are {model.separation_}"
     lines = [
-        f"rows       {len(positive)}: {n_pos} positive, {len(positive) - n_pos} negative; {X.shape[1]} columns",
-        f"model      {', '.join(of_what)}; {len(model.lam_)} weak rankers",
-        f"training   {ended}",
+        f"rows         {len(positive)}: {n_pos} positive, {len(positive) - n_pos} negative; {X.shape[1]} columns",
+        f"model        {', '.join(of_what)}; {len(model.lam_)} weak rankers",
+        f"training     {ended}",
     ]
     if model.out_of_fold_ is not None:
         auc, partial = model.out_of_fold_.auc, model.out_of_fold_.partial_auc
         chance = "better than chance" if max(auc.low, partial.low) > 0.5 else "not shown to be better than chance"
         lines.append(
-            f"held out   AUC {auc:.3f} [{auc.low:.3f}, {auc.high:.3f}], partial AUC {partial:.3f} [{partial.low:.3f}, "
+            f"out of fold  AUC {auc:.3f} [{auc.low:.3f}, {auc.high:.3f}], partial AUC {partial:.3f} [{partial.low:.3f}, "
             f"{partial.high:.3f}] at 99 %: {chance}, 0.5"
         )
     return lines
@@ -1334,5 +1334,5 @@ def test_a_model_of_rows_without_columns_prints_no_number_of_them():
     rows = [{"a": float(i)} for i in (3, 1, 2, 0)]
     model = PNormPush(rankers=[lambda rows: np.array([row["a"] for row in rows])], l2=1.0, p=2)
     lines = str(model.fit(rows, [1, 0, 1, 0])).splitlines()
-    assert "rows       4: 2 positive, 2 negative" in lines
-    assert "model      p = 2, l2 = 1; 1 weak ranker" in lines
+    assert "rows         4: 2 positive, 2 negative" in lines
+    assert "model        p = 2, l2 = 1; 1 weak ranker" in lines

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -375,7 +376,19 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     f = pnorm.score(X, model.rankers_, model.lam_)
     found = model.choose_cutoff(X, y, **asked)
     assert found is model.cutoff_
-    assert found == pnorm.cutoff(f[y], f[~y], **asked)
+    plain = pnorm.cutoff(f[y], f[~y], **asked)
+    assert found == plain
+    assert (hash(found), found.to_dict(), type(found)) == (hash(plain), plain.to_dict(), pnorm.Cutoff)
+    zero, at = f"{model.threshold_:.6g}", f"a score of {found.score:.6g}"
+    rule = ["predict takes rows with decision_function above 0."]
+    rule.append(f"decision_function is now the score minus {zero} (threshold_).")
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    for cut in (found, again, deepcopy(found)):
+        assert str(cut).splitlines() == [*rule, *str(plain).splitlines()]
+        assert repr(cut) == repr(plain).replace(at, f"{at} (decision_function above 0)")
+        assert " ".join(rule) in cut._repr_html_()
+    assert "predict" not in str(plain) + plain._repr_html_() + repr(plain)
     np.testing.assert_array_equal(model.predict(X), f >= found.score)
     assert model.predict(X[[np.argmin(np.where(f >= found.score, f, np.inf))]]).all()
     np.testing.assert_array_equal(model.decision_function(X) > 0.0, model.predict(X))
@@ -395,6 +408,9 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     assert model.threshold_ != threshold
     model.choose_cutoff(X, y, precision=0.9999)
     assert (model.cutoff_.score, model.threshold_) == (None, threshold)
+    assert str(model.cutoff_).startswith(
+        f"predict takes no row.\ndecision_function is now the score minus {threshold:.6g} (threshold_).\nNo cut-off keeps"
+    )
     with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
         assert not model.predict(X).any()
     assert np.isfinite(model.decision_function(X)).all()
@@ -406,6 +422,7 @@ def test_a_share_of_the_rows_is_held_out_for_the_cut_off(early):
     how = {"early_stopping": True, "t_max": 20, "random_state": 3} if early else {"p": 1, "l2": 0.01}
     model = PNormPush(cutoff={"recall": 0.8}, validation_fraction=0.4, **how).fit(X, y)
     found = model.cutoff_
+    assert str(found).startswith("predict takes rows with decision_function above 0.\n")
     assert (found.n_pos, found.n_neg) == (round(0.4 * y.sum()), round(0.4 * (~y).sum()))
     again = PNormPush(cutoff={"recall": 0.8}, validation_fraction=0.4, **how).fit(X, y)
     assert again.cutoff_ == found

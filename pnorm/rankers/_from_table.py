@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,6 +71,9 @@ _PROBABLY = 0.3
 _FEW_WORDS, _LEAST_NUMBERS = 2, 10
 """Words of a column, at most, that count as missing where they are repeated, and more different values than this that
 are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
+
+_MOST_KEPT = 20
+"""Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
 
 _MOST_NAMED = 4
 """Words, at most, of which the command offers to count each as missing."""
@@ -170,8 +173,8 @@ def from_table(
     ValueError, TypeError
         If the sides have different columns, no column can be used, `kinds` or `monotone` names a column that does
         not exist, or more than half of the values cannot be read as the kind that `kinds` asks for. For new rows: if a
-        column is missing, or more than a tenth of its values, and at least 5, cannot be read as its kind in training.
-        The message contains the column, the row and the value.
+        column is missing, or more than a tenth of its values, and at least 5, cannot be read as its kind in training
+        and are not words that training counted as missing. The message contains the column, the row and the value.
 
     Warns
     -----
@@ -186,7 +189,8 @@ def from_table(
         AUC of 0.95 is enough; the message has the share of the rows in which the column agrees with the label.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
-        `categories`. Or if values of other rows do not read as the kind of their column; they count as missing.
+        `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
+        that training counted as missing are missing in other rows too, without a warning, up to 20 of a column.
 
     See Also
     --------
@@ -359,7 +363,7 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     if doubts:
         said.append(f"{_CATEGORIES_ARE} {_few(doubts)}.")
     if unread:
-        said.append(f"{_UNREAD_ARE} {_few(unread)}.")
+        said.append(f"{_UNREAD_ARE} {_few(unread)}. Replace these values with None to silence this.")
     if spelled:
         names = [shown(of.plan.name) for of in learned if of.spelled]
         kinds = ", ".join([f'"{name}": "any case"' for name in names[:5]]) + ", ..." * (len(names) > 5)
@@ -440,6 +444,8 @@ class _Learner:
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
+        if self._unread is not None:
+            reading = replace(reading, missing=(*reading.missing, *self._odd(reading)))
         source = Source(self._c, reading, tuple(parts), 0 if self._unread is None else self._unread.unknown)
         found = _Learned(source, plan, self._doubt, self._ask())
         if self._wish is not None:
@@ -671,6 +677,25 @@ class _Learner:
         if unread.unknown > (1.0 - _LEAST_ASKED) * unread.n:
             raise reading.refused(x.unread)
         self._unread = unread if unread.unknown else None
+
+    def _odd(self, reading: Reading) -> list[str]:
+        """Return words that do not read in any spelling, as `folded` writes them. They are missing in new rows too."""
+        counts: Counter[str] = Counter()
+        for side in self._sides:
+            if side.kind == UNREAD:
+                values, n_rows = side.mixed()
+                pairs: Iterable[tuple[Any, int]] = zip(values, n_rows.tolist(), strict=True)
+            else:
+                pairs = side.tally().counts.items()
+            for value, n in pairs:
+                if isinstance(value, str) and n and not is_missing(value):
+                    counts[value.strip()] += n
+        words = [word for word, read in zip(counts, reading.meanings([*counts]), strict=True) if read is None]
+        n_rows_of: Counter[str] = Counter()
+        for word in words:
+            n_rows_of[_checks.folded(word)] += counts[word]
+        words = [word for word in n_rows_of if not reading.reads_if_spelled(word)]
+        return sorted(words, key=lambda word: (-n_rows_of[word], word))[:_MOST_KEPT]
 
     def _thresholds(self, reading: Reading, of: str, x: InOrder) -> Part | None:
         how, label = self._how, self._label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -187,6 +188,15 @@ class Reading:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
         return [next(of_known) if known else math.nan for known in there]
+
+    def reads_if_spelled(self, word: str) -> bool:
+        """Return whether a word, as `folded` writes it, is a number or reads in upper or lower case or as a level."""
+        with contextlib.suppress(ValueError):
+            _checks.numeral(word)
+            return True  # of another mark before the fraction; a number in a column of numbers
+        spellings = (word, word.upper(), word.title(), word.replace(" ", ""))
+        levels = [_checks.folded(level) for level in self.levels if isinstance(level, str)]
+        return word in levels or any(meaning is not None for meaning in self.meanings(spellings))
 
     def refused(self, sides: Sequence[Unread]) -> ValueError:
         """Return the error for a column that is to be of this kind, and of which most values do not read."""

@@ -97,11 +97,11 @@ class Ask:
     """The values that do not read and count as missing, with which the text ends, if there are some."""
 
     def with_test(self, more: Unread) -> str:
-        """Return the text with such values of test rows as well."""
+        """Return the text with values of test rows as well that training did not have."""
         assert self.unread is not None
         both = self.unread + more
         are = "is" if more.unknown == 1 else "are"
-        rows = f"{more.unknown:,} of them {are} in the test rows"
+        rows = f"{more.unknown:,} of them {are} new, in the test rows"
         return f"{self.text.removesuffix(self.unread.told())}{both.told()}; {rows}"
 
 
@@ -195,7 +195,7 @@ class Source:
     reading: Reading
     parts: tuple[Part, ...]
     unread: int = 0
-    """Values that do not read, of the rows that it was made from."""
+    """Values that did not read, of the rows that it was made from. Most are missing words of `reading` by now."""
 
     def prepared(self, cells: Cells, at: Where) -> tuple[list[Any], Unread | None]:
         """Return the inputs of the parts, and counts of values that do not read, where a column has numbers."""
