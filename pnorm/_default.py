@@ -193,17 +193,14 @@ class OutOfFold:
         """Whether one of the measures is above the range of a random order: its `low` is above 0.5."""
         return self.auc.low > _CHANCE or self.partial_auc.low > _CHANCE
 
-    def _named(self) -> tuple[tuple[str, Estimate], ...]:
-        """Return both measures with their names."""
-        return ("AUC", self.auc), ("partial AUC", self.partial_auc)
-
     def __str__(self) -> str:
         """Return both measures, with the range of a random order."""
         told = []
-        for name, value in self._named():
+        for name, value in (("AUC", self.auc), ("partial AUC", self.partial_auc)):
             half = max(value - value.low, value.high - value)  # the ends are cut at 0 and 1
             low, high = max(0.0, _CHANCE - half), min(1.0, _CHANCE + half)
-            told.append(f"{name} {value:.3f} ({100 * value.confidence:g} % of random orders: {low:.3f} to {high:.3f})")
+            of = "" if told else f"{100 * value.confidence:g} % of random orders: "
+            told.append(f"{name} {value:.3f} ({of}{low:.3f} to {high:.3f})")
         return ", ".join(told)
 
 

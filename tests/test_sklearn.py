@@ -1284,11 +1284,14 @@ def told_of(model, X, positive):
     ]
     if model.out_of_fold_ is not None:
         auc, partial = model.out_of_fold_.auc, model.out_of_fold_.partial_auc
-        chance = "better than chance" if max(auc.low, partial.low) > 0.5 else "not shown to be better than chance"
-        lines.append(
-            f"out of fold  AUC {auc:.3f} [{auc.low:.3f}, {auc.high:.3f}], partial AUC {partial:.3f} [{partial.low:.3f}, "
-            f"{partial.high:.3f}] at 99 %: {chance}, 0.5"
-        )
+        found, of_random = str(model.out_of_fold_), "99 % of random orders: "
+        assert found.startswith(f"AUC {auc:.3f} ({of_random}")
+        assert f", partial AUC {partial:.3f} (0." in found
+        is_better = max(auc.low, partial.low) > 0.5
+        lines += [
+            f"out of fold  {found}",
+            f"             {'better' if is_better else 'not shown to be better'} than a random order",
+        ]
     return lines
 
 
