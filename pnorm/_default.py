@@ -195,7 +195,7 @@ class OutOfFold:
 
     def __str__(self) -> str:
         """Return both measures, with the range of a random order."""
-        told = []
+        told: list[str] = []
         for name, value in (("AUC", self.auc), ("partial AUC", self.partial_auc)):
             half = max(value - value.low, value.high - value)  # the ends are cut at 0 and 1
             low, high = max(0.0, _CHANCE - half), min(1.0, _CHANCE + half)
