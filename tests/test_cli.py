@@ -64,7 +64,7 @@ def test_the_file_of_the_examples_is_what_its_script_writes_and_gives_a_useful_l
     status, out, _ = run(capsys, path, "--label", "bought", "--id", "lead")
     assert status == 0
     assert "600 rows, 128 positive (bought = yes), 21.3 %" in out
-    assert "This list is better in the" in " ".join(out.split())
+    assert "this list is better" in " ".join(out.split())
     (row,) = [line for line in out.splitlines() if line.startswith("  precision in the first 26 ")]
     low, by_chance = float(row.split(" to ")[0].split()[-1]), float(row.split()[-1])
     assert low > by_chance

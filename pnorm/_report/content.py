@@ -208,7 +208,7 @@ def _worth(of: Findings) -> Section:
         for measure in whole
     ]
     told = [*markup.beside(q), *([] if q.beats_chance else _simpler(of)), *filter(None, [of.alone])]
-    difference = paragraph(*[text(sentence, 200) for sentence in told]) if told else ""
+    difference = paragraph(*[text(sentence, markup.SENTENCE) for sentence in told]) if told else ""
     return (
         "quality",
         "How good the list is",
