@@ -391,17 +391,16 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     """Return what the other lists of the table are, and what the intervals cover; with details, how they are made."""
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
-    if LINEAR in quality.lists:
-        told.append("Linear model: logistic regression.")
     if CURVES in quality.lists:
-        told.append("Logistic curves: the same on splines.")
+        told.append("Linear model and curves: logistic regression.")
         if has_details:
             misses = "positives" if quality.push == "bottom" else "negatives"
-            told.append(f"Their penalty and a weight on the {misses} (1, 10 or 100) are chosen by cross-validation.")
+            chosen = f"their penalty and a weight on the {misses} (1, 10 or 100) are chosen by cross-validation"
+            told.append(f"The curves are splines; {chosen}.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals leave out the choice of training rows.")
+    told.append("Intervals cover the test rows only.")
     if has_details:
         hits = "negatives" if quality.push == "bottom" else "positives"
         told.append(

@@ -286,7 +286,7 @@ def averages(of: Quality) -> list[str]:
             near = f"{other:.3f} against {own.value:.3f} (difference {interval})"
             told.append(f"The average precision of {name} is nearly the same, {near}.")
             continue
-        doubt = f" ({interval})" if high < 0.0 else f"; the difference may be chance ({interval})"
+        doubt = f" ({interval})" if high < 0.0 else f" ({interval}; {_CHANCE})"
         told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
     return told
 
