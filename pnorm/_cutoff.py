@@ -94,8 +94,8 @@ class Cutoff:
     """Interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
     n_cuts: int
     """Number of possible cuts. The intervals hold for all of them at once."""
-    _zero = cast("float | None", None)  # no field
-    """What `decision_function` of an estimator subtracts from scores; set on the cut-offs of estimators only."""
+    _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
+    """The `threshold_` of an estimator, which its `decision_function` subtracts; None for other cut-offs."""
 
     @property
     def rows(self) -> float:

@@ -46,6 +46,10 @@ class SeparationWarning(UserWarning):
     """
 
 
+RANK_BY = "; rank rows by "
+"""The beginning of the advice in the message of a run without a minimiser."""
+
+
 class NoSignalWarning(UserWarning):
     """The cross-validation of a fit does not show that its scores rank better than a random order.
 

@@ -48,7 +48,7 @@ from pnorm._reasons.explain import Explanation, beside_means, each_part, explain
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import NoSignalWarning, SeparationWarning, Trace, followed
+from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -1522,7 +1522,7 @@ def _warn_of_end(trace: Trace) -> None:
     """Warn where the minimum is not proved, or there is none."""
     if trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf):
         hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
-        why = trace.message.partition("; rank rows by")[0]  # the model ranks rows so already
+        why = trace.message.partition(RANK_BY)[0]  # the model ranks rows so already
         warn(f"{why}{hint}", ConvergenceWarning)
 
 

@@ -250,7 +250,7 @@ ONE_IN = {
 }
 """Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
 ONE_IN_OF_SPARSE = 6
-"""The same of sparse rows, for every module."""
+"""Of sparse rows, an argument gets one input in so many, in every module."""
 if os.environ.get("PNORM_FUZZ") == "all":
     ONE_IN, ONE_IN_OF_SPARSE = {}, 1
 

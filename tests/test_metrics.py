@@ -412,7 +412,7 @@ def clopper_pearson(x, n, confidence):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_intervals_of_first_rows_have_a_width(seed):
-    """Where all resamples agree: of k draws of rows, or of I draws of positives, within what such lists can have."""
+    """Clopper and Pearson, of k rows or of I positives, cut to the values of lists with I positives and K negatives."""
     rng = np.random.default_rng(seed)
     n_pos, n_neg = rng.integers(2, 30, 2).tolist()
     f_pos, f_neg = rng.integers(0, 4, n_pos) + 10.0, rng.integers(0, 4, n_neg) / 1.0  # ties within a side

@@ -395,6 +395,6 @@ def positive_of(
 
 
 def looked_for(counts: Collection[str], wanted: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the labels of --positive; only the first one that no row has, if there is one, to be refused alone."""
+    """Return the labels of --positive. If no row has one of them, return that one alone, for the message."""
     known = {word(label) for label in counts}
     return next(([label] for label in wanted or () if word(label) not in known), wanted)

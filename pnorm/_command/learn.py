@@ -172,12 +172,12 @@ def on_file(arguments: argparse.Namespace) -> None:
         job = _read(arguments, progress)
         with called_as_in_file(job.place):
             found = _learned(arguments, job, progress)
-    top, together = _top(arguments, job, found), _together(job, found.learned)
-    _print(arguments, job, found, top, together)
+    top, together, told = _top(arguments, job, found), _together(job, found.learned), _verdicts(job, found)
+    _print(arguments, job, found, told, top, together)
     with Progress(bool(arguments.progress)) as progress, kept([], UnknownLevelWarning):  # all is told by now
         lines = _write(arguments, job, found, progress)
     printing.section("Files written", lines)
-    printing.section("Next steps", _next(arguments, job, found, _among(together, top[1])))
+    printing.section("Next steps", _next(arguments, job, found, told, _among(together, top[1])))
 
 
 # The rows ---------------------------------------------------------------------------------------------
@@ -320,7 +320,14 @@ def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) 
 # What is printed --------------------------------------------------------------------------------------
 
 
-def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, together: _Pairs) -> None:
+def _print(
+    arguments: argparse.Namespace,
+    job: _Job,
+    found: _Found,
+    told: Sequence[Verdict],
+    top: _Top,
+    together: _Pairs,
+) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
@@ -346,7 +353,6 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found, top: _Top, t
     printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
     printing.section(*printing.left_out_lines(learned.H))
     others = [in_file(text, job.place) for text in _other_warnings(found)]
-    told = _verdicts(job, found)
     asked = [text + hint for text, hint in zip(texts(told, "column"), printing.kind_hints(learned.H), strict=True)]
     printing.warn([*asked, *texts(told, "leak"), *others, *texts(told, "better")])
     title, where = _where(job, found)
@@ -483,10 +489,11 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
     return title, [*printing.list_lines(columns, why), *notes]
 
 
-def _next(arguments: argparse.Namespace, job: _Job, found: _Found, together: _Pairs) -> list[str]:
+def _next(
+    arguments: argparse.Namespace, job: _Job, found: _Found, told: Sequence[Verdict], together: _Pairs
+) -> list[str]:
     """Return the most useful next steps, with the commands to type."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
-    told = _verdicts(job, found)
     facts: list[str] = []
     steps: list[tuple[str, str]] = []
     is_useful = found.tested is None or n.beats_chance

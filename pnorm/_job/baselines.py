@@ -154,7 +154,7 @@ class _Line:
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """Columns that a column of numbers gives: the parts of a spline, and whether the value is missing, if some are."""
+    """Columns made of a column of numbers: the parts of a spline, and an indicator of missing values."""
 
     knots: Vector
     missing: bool
@@ -207,7 +207,7 @@ class _Indicators:
 
 _Part = _Line | _Curve | _Indicators
 _Columns = Sequence[tuple[NDArray[Any], NDArray[Any]]]
-"""What is in each column, of the positives and of the negatives, in an order at random."""
+"""The values of each column, of the positives and of the negatives, in random order."""
 
 
 def _some(rng: np.random.Generator, X: Any, most: int) -> Any:

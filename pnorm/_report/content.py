@@ -166,14 +166,11 @@ def head(of: Findings) -> str:
         + f'<p class="headline">{sentence} {interval}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
-        + "".join(paragraph(text(told, 200), kind="verdict") for told in _simpler(of) if q.beats_chance)
+        + "".join(
+            paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler") if q.beats_chance
+        )
         + _alert(of)
     )
-
-
-def _simpler(of: Findings) -> list[str]:
-    """Return that lists may do as well: for the head, or for the measures if the head says that the list is no good."""
-    return texts(of.verdicts, "simpler")
 
 
 def _alert(of: Findings) -> str:
@@ -207,7 +204,8 @@ def _worth(of: Findings) -> Section:
         ]
         for measure in whole
     ]
-    told = [*markup.beside(q), *([] if q.beats_chance else _simpler(of)), *filter(None, [of.alone])]
+    simpler = [] if q.beats_chance else texts(of.verdicts, "simpler")  # otherwise they are in the head
+    told = [*markup.beside(q), *simpler, *filter(None, [of.alone])]
     difference = paragraph(*[text(sentence, markup.SENTENCE) for sentence in told]) if told else ""
     return (
         "quality",

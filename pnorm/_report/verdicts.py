@@ -144,7 +144,7 @@ _INSTEAD = {
     LINEAR: " Use the linear model instead.",
     CURVES: " Use logistic regression on curves instead: SplineTransformer and LogisticRegression of scikit-learn.",
 }
-"""What to do where another list is better, by its name."""
+"""The advice if another list is better, by the name of that list."""
 
 
 def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:

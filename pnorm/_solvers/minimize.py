@@ -23,7 +23,7 @@ from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
 from pnorm._solvers.sampled import SAMPLED, approach, with_little_l2
 from pnorm._solvers.shapes import SHAPES, serves
-from pnorm._trace import Trace, attach_trace, progress_range
+from pnorm._trace import RANK_BY, Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
 
 _HALVINGS = 200
@@ -226,9 +226,9 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
     if outcome.status == "quasi-separable" and separation is not None:
         return _on_support(problem, solver, separation, progress)
     if separation is not None and separation.kind == "undecided":
-        message += "; whether the data are separable could not be decided (trace.separation); "
+        message += "; whether the data are separable could not be decided (trace.separation)"
         proved = outcome.status == "converged"
-        message += "rank rows by lam, and pass l2 > 0 to interpret coefficients" if proved else "pass l2 > 0"
+        message += f"{RANK_BY}lam, and pass l2 > 0 to interpret coefficients" if proved else "; pass l2 > 0"
     if outcome.status in ("max_iter", "stalled"):
         message += progress.return_to_best(problem)
     return progress.last.lam.copy(), progress.trace(outcome.status, message)
@@ -245,9 +245,9 @@ def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Tra
     message = "the coefficients put every positive above every negative: "
     message += ("inf F_p is 0 and " if problem.objective.traits.factored else "") + "no minimiser exists"
     if found.between is None:
-        message += "; rounding hides which coefficients have the widest margin; rank rows by lam"
+        message += f"; rounding hides which coefficients have the widest margin{RANK_BY}lam"
     else:
-        message += "; rank rows by lam, which has the widest margin"
+        message += f"{RANK_BY}lam, which has the widest margin"
     message += f", or {_MINIMISER}; check that no column contains the label"
     return found.lam, progress.trace("separable", message, found.lam)
 
@@ -283,11 +283,11 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     message = (
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
         f"its infimum along trace.direction without end; on these rows the status is {trace.status}: {trace.message}; "
-        "no minimiser exists, and lam is for these rows only; rank rows by "
+        "no minimiser exists, and lam is for these rows only"
     )
     step = least_step(problem, separation, lam)
     along = "trace.lam_along(s) with a large s, such as 1e6" if step is None else "trace.lam_along()"
-    message += f"{along}, or {_MINIMISER}"
+    message += f"{RANK_BY}{along}, or {_MINIMISER}"
     trace = dataclasses.replace(
         trace,
         status="separable",

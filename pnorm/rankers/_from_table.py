@@ -25,7 +25,7 @@ from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
-from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
+from pnorm.rankers._sides import FEW, AllDiffer, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
 from pnorm.rankers._sketches import EXACT
 from pnorm.rankers._table import (
     AGREES,
@@ -58,9 +58,6 @@ _TWO = (("decimal point", "decimal comma"), (DAY_FIRST, MONTH_FIRST))
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
-
-_ALL_DIFFER = "nearly all values differ"
-"""The end of the reason why an id or free text is left out."""
 
 _LEAST_ASKED = 0.5
 """Share of the values that have to read as the kind that `kinds` asks for."""
@@ -432,8 +429,10 @@ class _Learner:
         try:
             reading, parts = self._learn()
         except LeaveOut as why:
-            is_doubt_enough = bool(self._doubt) and str(why).endswith(_ALL_DIFFER)  # an amount in doubt is no id
-            note = self._doubt if is_doubt_enough else "; ".join(filter(None, [self._doubt, str(why)]))
+            reasons = [self._doubt, str(why)]
+            if self._doubt and isinstance(why, AllDiffer):  # an amount in doubt is no id
+                reasons = [self._doubt]
+            note = "; ".join(filter(None, reasons))
             plan = ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note)
             return _Learned(None, plan, ask=self._ask())
         n = sum([len(part.rankers) for part in parts])
@@ -736,7 +735,7 @@ class _Learner:
         if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
         if _NAMED_ID.search(self._label):
-            raise LeaveOut(f"{ID} by its name: {_ALL_DIFFER}")
+            raise AllDiffer(f"{ID} by its name")
         if n > 2 * FEW and self._span <= 3.0 * n:
             raise LeaveOut(f"{ID}: whole numbers one after the other")
 
@@ -785,7 +784,7 @@ class _Learner:
         some = words[:1000]
         length = sum([len(word.split()) for word in some]) / max(len(some), 1)
         what = "free text" if length >= 3.0 else ID
-        raise LeaveOut(f"{what}: {_ALL_DIFFER}")
+        raise AllDiffer(what)
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:
         """Return the AUC of scores that are the levels' shares of positives."""

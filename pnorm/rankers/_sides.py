@@ -29,6 +29,13 @@ class LeaveOut(Exception):  # noqa: N818
     """Why a column is left out."""
 
 
+class AllDiffer(LeaveOut):
+    """A column is left out as an id or as free text."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: nearly all values differ")
+
+
 @dataclass(frozen=True)
 class Written:
     """How text that is plain numbers is written."""
