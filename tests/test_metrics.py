@@ -549,6 +549,17 @@ def test_a_difference_is_measured_on_the_same_rows():
     assert tuple(same) == (0.0, 0.0, 0.0)
 
 
+def test_a_difference_hands_named_arguments_to_its_measure():
+    rng = np.random.default_rng(18)
+    a, b = ((rng.normal(1, 1, 40), rng.normal(size=50)) for _ in range(2))
+    found = metrics.difference(metrics.precision_at, a, b, k=7, n_resamples=50)
+    assert found == metrics.precision_at(*a, k=7) - metrics.precision_at(*b, k=7)
+    again = metrics.difference(lambda f_pos, f_neg: metrics.precision_at(f_pos, f_neg, k=7), a, b, n_resamples=50)
+    assert tuple(found) == tuple(again)
+    with pytest.raises(TypeError, match="'depth'"):
+        metrics.difference(metrics.auc, a, b, depth=7)
+
+
 def test_intervals_cover_what_they_estimate():
     """The AUC of two normals, 1.5 apart: 90 % of the intervals hold it, give or take four standard errors."""
     truth, held = 0.5 * math.erfc(-1.5 / 2), 0

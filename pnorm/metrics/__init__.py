@@ -1536,6 +1536,7 @@ def difference(
     confidence: float = 0.95,
     n_resamples: int = 1000,
     seed: Seed = 0,
+    **arguments: Any,
 ) -> Estimate:
     """Return the difference of a measure between two lists of the same rows, with an interval.
 
@@ -1545,7 +1546,7 @@ def difference(
     Parameters
     ----------
     measure : callable
-        A measure of this module, or any function of ``(f_pos, f_neg)``: ``functools.partial(precision_at, k=0.01)``.
+        A measure of this module, or any function of ``(f_pos, f_neg)``.
     a, b : pair of array_like, shapes (I,) and (K,)
         Scores ``(f_pos, f_neg)`` of the two lists. Both have the same positives and negatives in the same order. Or,
         with `y`, the scores of all rows by either list.
@@ -1554,6 +1555,8 @@ def difference(
         `pnorm.train`.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
+    **arguments : optional
+        Arguments of `measure`, by name: ``difference(precision_at, a, b, k=20)``.
 
     Returns
     -------
@@ -1581,11 +1584,18 @@ def difference(
     >>> f = {p: pnorm.score(data.X, None, pnorm.train(data.pos, data.neg, p=p)[0]) for p in (1, 16)}
     >>> pnorm.metrics.difference(pnorm.metrics.auc, f[16], f[1], y=data.y, n_resamples=200)
     -0.00412833 [-0.00628392, -0.00264156]
+
+    Of a measure with an argument:
+
+    >>> pnorm.metrics.difference(pnorm.metrics.precision_at, f[16], f[1], y=data.y, k=600, n_resamples=200)
+    -0.0133333 [-0.0233333, 0]
     """
     if not callable(measure):
         got = _checks.shown(measure) if isinstance(measure, str) else type(measure).__name__
         order = "difference(pnorm.metrics.auc, a, b, y=labels)"
         raise TypeError(f"measure must be a function of (f_pos, f_neg); got {got}. It comes first: {order}")
+    if arguments:
+        measure = partial(measure, **arguments)
     sides = []
     for given, name in ((a, "a"), (b, "b")):
         if y is None:
