@@ -51,6 +51,7 @@ PRINTS = {
     "rivals_few.txt": Print(RIVALS, FEW),
     "score_tables.txt": Print("benchmarks/score_tables.py"),
     "small.txt": Print("benchmarks/small.py"),
+    "splits.txt": Print("benchmarks/splits.py"),
     "waits.txt": Print("benchmarks/waits.py"),
     "weights.txt": Print("benchmarks/weights.py"),
 }

@@ -65,3 +65,24 @@ def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     (_, _, first, fourth, *_), _, (_, _, *none_staged) = blocks
     assert float(fourth[22:28]) < float(first[22:28])
     assert max(float(row[22:28]) for row in none_staged) < 10
+
+
+def test_the_lists_of_other_splits(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.chdir(FOLDER.parent)
+    monkeypatch.setenv("COLUMNS", "80")  # the script sets another width
+    script = importlib.import_module("splits")
+    monkeypatch.setattr(script, "SEEDS", range(1, 3))
+    script.main([*script.LEADS, "-p", "1", "--l2", "1"])
+    title, means, differences = capsys.readouterr().out.strip().split("\n\n")
+    assert title == "pnorm examples/leads.csv --label bought --id lead -p 1 --l2 1, --seed 1 to 2"
+    names = [line.split("  ")[0] for line in means.splitlines()[1:]]
+    assert [next(name for name in names if name.startswith(of)) for of in script.MEASURES] == names
+    cells = [line.split() for line in differences.splitlines() if line.startswith("  ")]
+    assert len(cells) == len(names) * len(script.RIVALS)
+    for *_, mean, low, high, above, equal, below in cells:
+        assert float(low) <= float(mean) <= float(high)
+        assert int(above) + int(equal) + int(below) == 2
+    first = [float(x) for x in means.splitlines()[1].split()[-4:]]
+    of_linear = float(cells[0][-6])
+    assert of_linear == pytest.approx(first[0] - first[1], abs=0.0011)  # both are rounded

@@ -1,0 +1,73 @@
+"""The command on a file, with other splits: this list beside the other lists.
+
+    OMP_NUM_THREADS=1 python benchmarks/splits.py [WORDS ...]     # a minute on one core for examples/leads.csv
+
+WORDS are what is typed after `pnorm`, without --seed; by default examples/leads.csv --label bought --id lead. The
+command runs with --seed 1 to 9, and each seed holds out another fifth of the rows. Means of its measures are printed,
+and the differences "this list less the other list": their mean, smallest and largest value, and in how many splits they
+are above, equal to and below zero. The splits share rows, so their range is no interval. The best column is that with
+the largest AUC in training; it may differ by split.
+"""
+
+import contextlib
+import io
+import os
+import re
+import sys
+
+import numpy as np
+
+from pnorm._command.main import main as command
+from pnorm._command.reproduce import print_columns
+
+SEEDS = range(1, 10)
+LEADS = ["examples/leads.csv", "--label", "bought", "--id", "lead"]
+MEASURES = ("precision in the first ", "partial AUC", "average precision", "AUC")
+"""How the names of the measures begin; of several depths the first one is taken."""
+
+RIVALS = ("linear model", "logistic curves", "best column")
+
+
+def measured(words):
+    """Return by measure the values of this list and of its rivals, as the command prints them."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        if command(words) != 0:
+            raise SystemExit("the command failed")
+    lines = iter(printed.getvalue().splitlines())
+    next(line for line in lines if line.lstrip().startswith("this list "))
+    found = {}
+    for line in lines:
+        name, *cells = re.split(r" {2,}", line.strip())
+        of = next((of for of in MEASURES if name.startswith(of)), None)
+        if of is not None and len(cells) == 6:
+            mine, _, *others = cells  # the interval comes second, the random order last
+            found.setdefault(of.strip(), (name, [float(x) for x in (mine, *others[:3])]))
+        if len(found) == len(MEASURES):
+            return dict(found.values())
+    raise SystemExit("the print of the command has no such table")
+
+
+def main(words):
+    """Print the comparison over the seeds."""
+    os.environ["COLUMNS"] = "200"  # all columns of the table
+    runs = [measured([*words, "--seed", str(seed)]) for seed in SEEDS]
+    print(f"pnorm {' '.join(words)}, --seed {SEEDS[0]} to {SEEDS[-1]}\n")
+    values = {name: np.array([run[name] for run in runs]) for name in runs[0]}
+    print_columns([
+        ["means", "this list", *RIVALS],
+        *[[name, *[f"{x:.3f}" for x in of.mean(0)]] for name, of in values.items()],
+    ])  # fmt: skip
+    print()
+    lines = [["this list less", "mean", "smallest", "largest", "above", "equal", "below"]]
+    for name, of in values.items():
+        lines.append([name, *[""] * 6])
+        for k, rival in enumerate(RIVALS, 1):
+            by = of[:, 0] - of[:, k]
+            counts = [f"{(np.sign(by.round(9)) == sign).sum()}" for sign in (1, 0, -1)]
+            lines.append([f"  {rival}", *[f"{x:+.3f}" for x in (by.mean(), by.min(), by.max())], *counts])
+    print_columns(lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or LEADS)
