@@ -7,6 +7,7 @@ may fit no form: they count as missing.
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import re
 from collections import Counter
@@ -405,6 +406,7 @@ def truth(word: str) -> float | None:
     return _TRUTHS.get(word.lower())
 
 
+@functools.lru_cache(maxsize=1 << 15)  # every fold reads its dates again
 def date(word: str, order: str = "", digits: bool = False) -> float | None:
     """Return the microseconds since 1970 on the clock that a date was written by; its zone does not count."""
     if len(word) > _LONGEST:
