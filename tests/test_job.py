@@ -1,7 +1,10 @@
 """The whole job: what is held out, learned and measured."""
 
+import importlib
 import itertools
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from pnorm._job import tested as job
 from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
+from pnorm._report import markup
 from pnorm.rankers import from_table
 
 KEYS = {"precision": metrics.precision_at, "recall": metrics.recall_at, "lift": metrics.enrichment_factor}
@@ -129,6 +133,21 @@ def test_more_lists_make_the_intervals_of_differences_wider_and_no_others():
     assert of_many.low <= one.low <= one <= one.high <= of_many.high
     assert of_many.high - of_many.low > one.high - one.low
     assert [tuple(measure.value) for measure in few.measures] == [tuple(measure.value) for measure in many.measures]
+
+
+@pytest.mark.parametrize("shift", [2.0, -2.0])
+def test_the_benchmark_counts_the_words_of_the_page(monkeypatch, shift):
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    script = importlib.import_module("comparisons")
+    (pos, neg), others = alike(3, 40, 100)
+    found = quality(pos + shift, neg, others, depths=[40])
+    words = np.array(script.said(found))
+    assert words.shape == (2, 3, 2)
+    assert words[..., 0 if shift > 0 else 1].all()
+    assert not words[..., 1 if shift > 0 else 0].any()
+    told = " ".join(markup.beside(found))
+    assert told.count("this list is better") == (3 if shift > 0 else 0)
+    assert len(re.findall("“[^”]*” is better", told)) == (0 if shift > 0 else 3)
 
 
 def test_the_same_list_differs_by_nothing():
