@@ -216,8 +216,8 @@ def _worth(of: Findings) -> Section:
         + markup.table("The whole list", columns, rows, kind="measures")
         + paragraph(
             f"The intervals have {percent(q.confidence)} confidence.",
-            markup.jointly(q),
             markup.without_interval(q),
+            markup.jointly(q),
             f"Intervals cover the choice of the {of.these}, not the choice of the training rows.",
             kind="soft",
         ),
