@@ -676,6 +676,9 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
         assert f"({-low:g} fewer to {high:g} more)." in text
     else:
         assert "This difference may be chance." in text
+    short, full = [" ".join(printing.test_notes(found, has_details)) for has_details in (False, True)]
+    assert "hold jointly" not in short
+    assert "The intervals of the 2 differences to other lists hold jointly with 95 % confidence" in full
     value, low, high = found.averages[0].value
     exact = [pnorm.metrics.average_precision(*sides) for sides in ((f_pos, f_neg), (g_pos, g_neg))]
     assert float(value) == pytest.approx(exact[0] - exact[1])

@@ -1,7 +1,10 @@
 """The whole job: what is held out, learned and measured."""
 
+import importlib
 import itertools
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from pnorm._job import tested as job
 from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
+from pnorm._report import markup
 from pnorm.rankers import from_table
 
 KEYS = {"precision": metrics.precision_at, "recall": metrics.recall_at, "lift": metrics.enrichment_factor}
@@ -62,7 +66,7 @@ def test_intervals_are_those_of_metrics_where_all_places_are_told_apart():
     assert found.measure("average_precision").value.low == pytest.approx(again.low, abs=0.02)
     assert found.measure("average_precision").value.high == pytest.approx(again.high, abs=0.02)
     assert found.difference.other == "b"
-    of_both = metrics.difference(partial(metrics.precision_at, k=20), a, b)
+    of_both = metrics.difference(partial(metrics.precision_at, k=20), a, b, confidence=0.975)  # one of two
     assert float(found.difference.value) == pytest.approx(float(of_both))
     assert found.difference.value.low == pytest.approx(of_both.low, abs=0.06)
     assert found.difference.value.high == pytest.approx(of_both.high, abs=0.06)
@@ -78,10 +82,72 @@ def test_places_put_together_change_no_value_and_hardly_an_interval():
         width = again.high - again.low
         assert measure.value.low == pytest.approx(again.low, abs=0.2 * width)
         assert measure.value.high == pytest.approx(again.high, abs=0.2 * width)
-    of_both = metrics.difference(partial(metrics.precision_at, k=100), a, b, n_resamples=200)
+    of_both = metrics.difference(partial(metrics.precision_at, k=100), a, b, confidence=0.975, n_resamples=200)
     width = of_both.high - of_both.low
     assert found.difference.value.low == pytest.approx(of_both.low, abs=0.3 * width)
     assert found.difference.value.high == pytest.approx(of_both.high, abs=0.3 * width)
+
+
+def alike(n_others, n_pos=60, n_neg=200, seed=0):
+    """Scores of lists of the same rows that are equally good, the first one apart."""
+    rng = np.random.default_rng(seed)
+    merit = rng.normal(1.5, 1.0, n_pos), rng.normal(0.0, 1.0, n_neg)
+    own, *others = [[x + 0.5 * rng.normal(size=x.size) for x in merit] for _ in range(1 + n_others)]
+    return own, {f"list {i}": sides for i, sides in enumerate(others)}
+
+
+def test_differences_hold_jointly_as_in_a_bootstrap_row_by_row():
+    own, others = alike(3)
+    found = quality(*own, others)
+    rng = np.random.default_rng(1)
+    again = []
+    for _ in range(2000):
+        at = [rng.integers(side.size, size=side.size) for side in own]
+        drawn = [[side[rows] for side, rows in zip(sides, at, strict=True)] for sides in (own, others["list 1"])]
+        again.append(metrics.average_precision(*drawn[0]) - metrics.average_precision(*drawn[1]))
+    of_one, of_six = [np.diff(np.quantile(again, [miss / 2, 1 - miss / 2])).item() for miss in (0.05, 0.05 / 6)]
+    difference = found.averages[1]
+    assert difference.other == "list 1"
+    assert float(difference.value) == metrics.average_precision(*own) - metrics.average_precision(*others["list 1"])
+    assert difference.value.high - difference.value.low == pytest.approx(of_six, abs=0.5 * (of_six - of_one))
+
+
+@pytest.mark.parametrize(("n_others", "confidence"), [(1, 0.95), (3, 0.95), (3, 0.99), (12, 0.95)])
+def test_the_chances_of_all_differences_to_miss_add_up_to_that_of_the_page(n_others, confidence):
+    own, others = alike(n_others, 15, 40)
+    found = quality(*own, others, confidence=confidence)
+    values = [difference.value for difference in (*found.differences, *found.averages)]
+    assert len(values) == 2 * n_others
+    assert sum([1.0 - value.confidence for value in values]) == pytest.approx(1.0 - confidence)
+    assert all(measure.value.confidence == confidence for measure in found.measures)
+    assert all(value.low <= value <= value.high for value in values)
+
+
+def test_more_lists_make_the_intervals_of_differences_wider_and_no_others():
+    own, others = alike(3)
+    first = dict([*others.items()][:1])
+    few, many = quality(*own, first), quality(*own, others)
+    one, of_many = few.averages[0].value, many.averages[0].value
+    assert of_many.low < one.low < one < one.high < of_many.high
+    one, of_many = few.difference.value, many.difference.value
+    assert of_many.low <= one.low <= one <= one.high <= of_many.high
+    assert of_many.high - of_many.low > one.high - one.low
+    assert [tuple(measure.value) for measure in few.measures] == [tuple(measure.value) for measure in many.measures]
+
+
+@pytest.mark.parametrize("shift", [2.0, -2.0])
+def test_the_benchmark_counts_the_words_of_the_page(monkeypatch, shift):
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    script = importlib.import_module("comparisons")
+    (pos, neg), others = alike(3, 40, 100)
+    found = quality(pos + shift, neg, others, depths=[40])
+    words = np.array(script.said(found))
+    assert words.shape == (2, 3, 2)
+    assert words[..., 0 if shift > 0 else 1].all()
+    assert not words[..., 1 if shift > 0 else 0].any()
+    told = " ".join(markup.beside(found))
+    assert told.count("this list is better") == (3 if shift > 0 else 0)
+    assert len(re.findall("“[^”]*” is better", told)) == (0 if shift > 0 else 3)
 
 
 def test_the_same_list_differs_by_nothing():

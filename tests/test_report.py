@@ -217,6 +217,7 @@ def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
         assert whole[name][1] == pytest.approx(value, rel=1e-12)
         assert bool(re.search(r"\d to \d", whole[name][0])) == (name != "positives above every negative")
     assert "Positives above every negative have none: one row decides" in full.words
+    assert "The intervals of the 6 differences to other lists hold jointly with 95 % confidence" in full.words
 
 
 def test_other_lists_stand_beside_it(fitted, tmp_path):
@@ -817,6 +818,16 @@ def test_another_list_is_better_by_a_row_at_least(low, value, high, told, wins):
     assert shows == ("“x alone” is better in the first 245 rows." if wins else chance)
     found = dataclasses.replace(found, difference=of, averages=())
     assert markup.beaten(found) == [("x alone", "in the first 245 rows")] * wins
+
+
+def test_among_several_lists_one_must_be_better_by_more():
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(1.5, 1.0, 30), rng.normal(0.0, 1.0, 90)
+    own, *others = [[f + 0.5 * rng.normal(size=f.size) for f in (pos, neg)] for _ in range(7)]
+    lists = {f"list {i}": sides for i, sides in enumerate(others)} | {"good": (pos + 2.0, neg)}
+    alone = [name for name, sides in lists.items() if markup.beaten(quality(*own, {name: sides}))]
+    assert alone == ["list 3", "good"]
+    assert [name for name, _ in markup.beaten(quality(*own, lists))] == ["good"]
 
 
 def test_average_precisions_that_differ_by_a_thousandth_are_the_same():

@@ -406,7 +406,7 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
         told.append(
             f"Clopper-Pearson for precision, recall and (given the share of {hits}) lift, bootstrap for others."
         )
-        told.append(markup.without_interval(quality))
+        told += filter(None, [markup.without_interval(quality), markup.jointly(quality)])
     return sentences(" ".join(told))
 
 

@@ -38,6 +38,9 @@ _PAIRED = 256
 
 _RESAMPLES = 1000
 
+_BEYOND = 4
+"""Resamples beyond each end of the interval of a difference, at least."""
+
 _STEPS, _FLAT = 50, 1e-12
 """Steps of Newton's method for a calibration slope, at most, and a determinant below which there is none."""
 
@@ -76,7 +79,10 @@ class Measure(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference between this list and another one, with an interval from the same rows."""
+    """The difference between this list and another one, with an interval from the same rows.
+
+    The intervals of all differences of a `Quality` hold jointly with its confidence.
+    """
 
     name: str
     """The measure in words."""
@@ -116,7 +122,7 @@ class Quality:
     n_neg: int
     """K, negatives held out."""
     confidence: float
-    """The confidence of all intervals."""
+    """The confidence of each interval of a measure, and the joint confidence of the intervals of all differences."""
     push: str
     """The end of the list from which it is read: ``"top"`` or ``"bottom"``."""
     lists: tuple[str, ...]
@@ -214,12 +220,17 @@ def quality(
     precision divided by the share of hits in all rows, which is taken as given. In 300 simulated lists each with 1, 3
     and 24 % of positives they hold the mean over lists in 94 to 100 %. A stratified bootstrap, which takes the number
     of positives for known, does so in 61 to 97 %, and is hardly narrower near the top. Those of the whole list, and of
-    the difference, are from that bootstrap (see `pnorm.metrics`).
+    the differences, are from that bootstrap (see `pnorm.metrics`).
+
+    Words such as "better" are derived from two differences to each other list. The interval of each difference misses
+    with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all
+    hold with the `confidence`. ``benchmarks/comparisons.py`` counts wrong words.
 
     A `ScoreTable` may stand for both sides, with None for `f_neg`. The difference to another list is
     None then, as a table does not say which rows the lists have in common.
 
-    The cost is O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each. It is a ValueError if a
+    The cost is O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each; with
+    more than three other lists, more for the differences. It is a ValueError if a
     side is empty, another list has other rows, or a depth is not from 1 to N.
     """
     push, sure = _checks.push(push), _checks.probability(confidence, "confidence")
@@ -260,6 +271,8 @@ def quality(
         measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
 
     difference, averages, further = None, [], []
+    n_differences = 2 * sum(not isinstance(sides, ScoreTable) for sides in read[1:])
+    joint = one_of_several(sure, max(n_differences, 1))
     a, b = read[0], read[min(1, len(read) - 1)]
 
     def depth_beside(i: int) -> int:
@@ -270,14 +283,14 @@ def quality(
     if len(read) > 1 and not (isinstance(a, ScoreTable) or isinstance(b, ScoreTable)):
         depth = depth_beside(0)
         of_depth = [partial(_precision, depth=depth)]
-        (more,) = _differences((ranked[0], ranked[1]), (a, b), of_depth, sure, rng)
+        (more,) = _differences((ranked[0], ranked[1]), (a, b), of_depth, joint, rng)
         difference = Difference(words.of_first("precision", depth), list(lists)[1], more, depth)
     for i, (name, rows, beside_it) in enumerate(list(zip(lists, ranked, read, strict=True))[1:]):
         if not (isinstance(a, ScoreTable) or isinstance(beside_it, ScoreTable)):
             depth = depth_beside(i)
             of_both: list[OfCounts] = [_average]
             of_both += [partial(_precision, depth=depth)] if i else []
-            average, *first = _differences((ranked[0], rows), (a, beside_it), of_both, sure, rng)
+            average, *first = _differences((ranked[0], rows), (a, beside_it), of_both, joint, rng)
             averages.append(Difference(words.of_list("average_precision", 0), name, average, n))
             further += [Difference(words.of_first("precision", depth), name, more, depth) for more in first]
     low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
@@ -300,6 +313,11 @@ def quality(
         None if pair is None else calibration_slope(*pair, sure),
         tuple(further),
     )
+
+
+def one_of_several(confidence: float, n: int) -> float:
+    """Return the confidence of each of n intervals that hold jointly with `confidence`: Bonferroni's inequality."""
+    return 1.0 - (1.0 - confidence) / n
 
 
 _Sides = tuple[Vector, Vector] | ScoreTable
@@ -497,8 +515,9 @@ def _differences(
             found[start : start + size] = differences([counts[:size] for counts in drawn])
         return found
 
+    draws = max(_RESAMPLES, math.ceil(2.0 * _BEYOND / (1.0 - confidence)) + 1)
     as_they_are: list[float] = differences([side.counts()[None] for side, _ in sides])[0].tolist()
-    near = estimates(as_they_are, again, confidence, _RESAMPLES, rng)
+    near = estimates(as_they_are, again, confidence, draws, rng)
     exact = [[float(measure(rows.distinct)) for rows in ranked] for measure in measures]
     return [moved(value, a - b, 1.0, -1.0) for value, (a, b) in zip(near, exact, strict=True)]
 

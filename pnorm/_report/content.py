@@ -215,8 +215,10 @@ def _worth(of: Findings) -> Section:
         + difference
         + markup.table("The whole list", columns, rows, kind="measures")
         + paragraph(
-            f"The intervals have {percent(q.confidence)} confidence. {markup.without_interval(q)} Intervals cover the "
-            f"choice of the {of.these}, not the choice of the training rows.",
+            f"The intervals have {percent(q.confidence)} confidence.",
+            markup.without_interval(q),
+            markup.jointly(q),
+            f"Intervals cover the choice of the {of.these}, not the choice of the training rows.",
             kind="soft",
         ),
     )

@@ -80,6 +80,15 @@ def without_interval(of: Quality) -> str:
     return f"{name.capitalize()} have none: one row decides."
 
 
+def jointly(of: Quality) -> str:
+    """Return what the intervals of the differences hold, as a sentence in plain text; empty without differences."""
+    n = len(of.differences) + len(of.averages)
+    if not n:
+        return ""
+    sure = f"{100 * of.confidence:.4g} % confidence"
+    return f"The intervals of the {n} differences to other lists hold jointly with {sure} (Bonferroni)."
+
+
 def signed_count(value: float) -> str:
     """Return a number of rows with its sign."""
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"

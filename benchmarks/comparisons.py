@@ -1,0 +1,86 @@
+"""How often the test of the command calls a list better that is not: tables of the page "Measures of the top".
+
+    python benchmarks/comparisons.py [each]
+
+Four lists of the same rows: a normal merit, plus an error of each list of the same size. All four are equally good, so
+every "better" is wrong. One list stands for the trained one and is compared with the other three as on the page: in
+the precision of the first rows and in average precision. In the last case there is no merit, and all lists are noise.
+
+A line shows in how many draws the page calls this list better, another one, or either; the same for one comparison, on
+average over the three lists; and in how many draws this list passes for better than a random order. With `each`, every
+interval of a difference has 95 % by itself, which is not what the page does.
+"""
+
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+
+from pnorm._job.quality import quality
+from pnorm._report import markup
+
+DRAWS = 250
+
+ERROR = 0.5
+"""The standard deviation of the errors. That of the merit within a class is 1."""
+
+OTHERS = ("linear model", "logistic curves", "x alone")
+
+CASES = {
+    "20, 180": (20, 180, 1.5, None, None),
+    "60, 300": (60, 300, 1.5, None, None),
+    "60, 300, tied scores": (60, 300, 1.5, 0, None),
+    "150, 450, budget 50": (150, 450, 1.5, None, 50),
+    "60, 300, noise": (60, 300, 0.0, None, None),
+}
+"""Positives, negatives, the distance of their means, decimals of the scores, and the budget."""
+
+
+def lists(rng, n_pos, n_neg, apart, decimals):
+    """Return the scores of four lists, as pairs of positives and negatives."""
+    merit = np.repeat([apart, 0.0], [n_pos, n_neg]) + rng.normal(size=n_pos + n_neg)
+    f = merit + ERROR * rng.normal(size=(1 + len(OTHERS), merit.size))
+    return [(scores[:n_pos], scores[n_pos:]) for scores in (f if decimals is None else np.round(f, decimals))]
+
+
+def said(found):
+    """Return whether this list and the other one are called better, (measures, lists, 2): precision is the first."""
+    beaten = dict(markup.beaten(found))
+    of_first = []
+    for of in found.differences:
+        where = markup.there(of, found.push)
+        shows = markup.compared(of, found.push)[2]
+        of_first.append((shows == f"This list is better {where}.", where in beaten.get(of.other, "")))
+    of_average = [(of.value.low > 0.0, "in average precision" in beaten.get(of.other, "")) for of in found.averages]
+    return of_first, of_average
+
+
+def page(seed, case, confidence):
+    """Return what the page of one draw says of the other lists, and whether of a random order."""
+    *how, budget = CASES[case]
+    own, *others = lists(np.random.default_rng([list(CASES).index(case), seed]), *how)
+    of_others = dict(zip(OTHERS, others, strict=True))
+    found = quality(*own, of_others, budget=budget, confidence=confidence, seed=seed)
+    return said(found), found.beats_chance
+
+
+def main(each=False):
+    """Print a line for each case."""
+    confidence = 1.0 - 0.05 * 2 * len(OTHERS) if each else 0.95  # it is divided by the number of differences
+    heads = ["this", "other", "either", *["this", "other"] * 2]
+    print(f"{'':20}{'a page':>21}{'precision':>14}{'average':>14}{'chance':>8}")
+    print(f"{'positives, negatives':20}{''.join([f'{head:>7}' for head in heads])}")
+    with ProcessPoolExecutor() as pool:
+        for case in CASES:
+            pages = list(pool.map(partial(page, case=case, confidence=confidence), range(DRAWS), chunksize=5))
+            words = np.array([of_others for of_others, _ in pages])
+            of_page = [*words.any(axis=(1, 2)).mean(axis=0), words.any(axis=(1, 2, 3)).mean()]
+            told = [f"{share:7.1%}" for share in (*of_page, *words.mean(axis=(0, 2)).flat)]
+            if not each:
+                told.append(f"{np.mean([is_better for _, is_better in pages]):8.1%}")
+            print(f"{case:20}{''.join(told)}", flush=True)
+
+
+if __name__ == "__main__":
+    main("each" in sys.argv[1:])
