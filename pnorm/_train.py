@@ -239,6 +239,8 @@ def train(
     ----------
     .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Figure 1 and equation (1).
     .. [2] C. Rudin, "Ranking with a P-Norm Push", NYU technical report TR2005-874, 2005, Figure 1.
+    .. [3] C. Rudin, "The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List",
+       Journal of Machine Learning Research 10, 2009. The archival version.
 
     Examples
     --------
