@@ -8,10 +8,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pnorm import _default
+from pnorm._job import quality
 
-# The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many.
+# The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many, and
+# `--hypothesis-profile=quick` tries a fifth of them.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **_common)
+settings.register_profile("quick", max_examples=20, derandomize=True, **_common)
 settings.register_profile("search", max_examples=1000, **_common)
 settings.load_profile("fixed")
 
@@ -36,6 +39,12 @@ def few_points(request, monkeypatch):
     monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
     monkeypatch.setattr(_default, "L1", _default.L1[[1, 4]])
     monkeypatch.setattr(_default, "L2", _default.L2[[0, 2]])
+
+
+@pytest.fixture
+def few_resamples(monkeypatch):
+    """Intervals from a fifth of the resamples, which is quick."""
+    monkeypatch.setattr(quality, "_RESAMPLES", quality._RESAMPLES // 5)
 
 
 @pytest.fixture

@@ -30,8 +30,10 @@ READ = {
 }
 """By name, how a person reads the table."""
 
-WHOLE = ("transactions", "leads", "patients")
-"""Tables of which the command chooses among all points of the grid; for the others it has few, which is quick."""
+
+def whole(name, *marks):
+    """A table of which the command chooses among all points of the grid; otherwise it has few, which is quick."""
+    return pytest.param(name, id=f"{name}, whole grid", marks=[pytest.mark.whole_grid, *marks])
 
 
 def written(folder, name):
@@ -58,10 +60,16 @@ def scores(path):
     return {name: float(row["score"]) for name, row in zip(names, rows, strict=True)}, rows
 
 
-@pytest.mark.parametrize("name", awkward.WRITERS)
-def test_one_line_of_the_command(request, capsys, tmp_path, monkeypatch, name):
-    if name not in WHOLE:
-        request.getfixturevalue("few_points")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *[name for name in awkward.WRITERS if name != "leads"],
+        whole("leads"),
+        *[whole(name, pytest.mark.long) for name in ("transactions", "patients")],
+    ],
+)
+@pytest.mark.usefixtures("few_points")
+def test_one_line_of_the_command(capsys, tmp_path, monkeypatch, name):
     table = written(tmp_path, name)
     monkeypatch.chdir(tmp_path)  # next steps name files as the user did
     model, out, page, again = "m.json", "s.csv", "r.html", "again.csv"

@@ -53,6 +53,7 @@ def test_from_a_file_to_the_report(monkeypatch, capsys):
     ]
 
 
+@pytest.mark.long
 def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     pytest.importorskip("sklearn")
     monkeypatch.syspath_prepend(FOLDER)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 
 import pnorm
 from pnorm import boosting, metrics, objectives
@@ -147,7 +148,7 @@ def test_a_weight_of_a_list_is_so_many_lists(p):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(POWERS), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_order_copies_and_a_shift_of_all_scores_do_not_matter(seed, p, negative_labels):
     rng, y, f = some_rows(seed)
     push = boosting.lightgbm_objective(p)
@@ -188,7 +189,7 @@ def test_the_slopes_are_those_of_the_objectives_module():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([*POWERS, 300.0]), st.floats(0.01, 1.0), st.booleans())
-@settings(max_examples=150)
+@examples(150)
 def test_steps_on_any_leaves_lower_the_objective_and_do_not_pass_their_bound(seed, p, rate, lists):
     rng, y, f = some_rows(seed, 36)
     sizes = None if not lists else [12, 4, 20] if rng.random() < 0.5 else [2] * 18

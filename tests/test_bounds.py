@@ -7,6 +7,7 @@ import pickle
 import mpmath as mp
 import numpy as np
 import pytest
+from repeats import mark_repeats
 from scipy.integrate import quad
 from scipy.stats import beta, binom, norm
 
@@ -334,7 +335,7 @@ def has_cycle(B):
 @pytest.mark.parametrize(
     ("m", "n"),
     [
-        pytest.param(m, n, marks=[pytest.mark.long] if n > 7 else [])
+        pytest.param(m, n, marks=[pytest.mark.long] if m * n > 8 else [])
         for m in range(1, 4)
         for n in range(m, 10)
         if m * n <= 9
@@ -530,7 +531,7 @@ def test_rates_are_those_of_the_theorem_and_its_corollary():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kappa", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kappa", mark_repeats([0.5, 1.0, 3.0], quick=[3.0]))
 def test_descent_stays_in_its_ball_and_near_its_limit(loss, kappa):
     """Literal descent on pairs drawn from a finite population, whose best function is computed by long descent."""
     phi, slope, _ = LOSSES[loss]

@@ -6,8 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 
 import pnorm
 from pnorm import callbacks, metrics
@@ -207,7 +208,7 @@ def test_rounds_that_it_was_not_called_for_are_scored(rows):
         np.testing.assert_array_equal(stop.scores, always.scores)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 6), st.integers(0, 2))
 def test_patience_against_a_loop(values, patience, delta):
     best, best_at, end = values[0], 0, None

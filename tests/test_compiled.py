@@ -77,10 +77,11 @@ def rankers(rng, pos, neg):
     return [None, None, H, H + columns, pnorm.rankers.closed(columns)][rng.integers(5)]
 
 
+@pytest.mark.parametrize("seed", mark_repeats(range(4), quick=[0]))
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind):
-    rng = np.random.default_rng(KINDS.index(kind))
-    for _ in range(80):
+def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind, seed):
+    rng = np.random.default_rng([KINDS.index(kind), seed])
+    for _ in range(20):
         (n_pos, n_neg), n = rng.integers(1, 60, 2), rng.integers(1, 8)
         form = rng.choice(["C", "F"]), rng.choice([np.float32, np.float64]) if kind != "scales" else np.float64
         pos, neg = [np.asarray(X, order=form[0], dtype=form[1]) for X in matrices(rng, kind, ((n_pos, n), (n_neg, n)))]
@@ -101,7 +102,7 @@ def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind):
             stop = rng.integers(1, 50)
             more["callback"] = lambda trace, stop=stop: trace.n_iter >= stop
         both(monkeypatch, pos, neg, H, **more)
-    assert sum(counted) > 100
+    assert sum(counted) > 20
 
 
 def overlapping(n, columns=5, dtype=float):
@@ -291,11 +292,11 @@ def test_runs_in_several_threads_that_share_tables_do_not_meet():
         assert len(set(pool.map(run, range(8)))) == 1
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(2), quick=[0]))
+@pytest.mark.parametrize("seed", mark_repeats(range(4), quick=[0]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, kind, seed):
     rng = np.random.default_rng([KINDS.index(kind), seed, 2])
-    for _ in range(20):
+    for _ in range(10):
         (n_pos, n_neg), n = rng.integers(1, 80, 2), rng.integers(1, 6)
         pos, neg = matrices(rng, "measured" if kind == "scales" else kind, ((n_pos, n), (n_neg, n)))
         H = rankers(rng, pos, neg)
@@ -318,10 +319,10 @@ def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, k
             stop = rng.integers(1, 50)
             more["callback"] = lambda trace, stop=stop: trace.n_iter >= stop
         both(monkeypatch, pos, neg, H, **more)
-    assert sum(counted) > 50
+    assert sum(counted) > 5
 
 
-@pytest.mark.parametrize("kind", ["whole", "mixed", "binary", "twice"])
+@pytest.mark.parametrize("kind", mark_repeats(["whole", "mixed", "binary", "twice"], quick=["mixed", "binary"]))
 def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kind):
     found = []
     step = descent_state.CellLine.step

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from repeats import mark_repeats
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import beta, binom, binomtest, hypergeom
@@ -281,7 +282,7 @@ def test_a_precision_is_kept(of):
         assert 0 < kept == broken[True]
 
 
-@pytest.mark.parametrize("apart", [2.0, 3.0])
+@pytest.mark.parametrize("apart", mark_repeats([2.0, 3.0], quick=[2.0]))
 def test_a_precision_is_kept_where_positives_are_rarer(apart):
     rng = np.random.default_rng(4)
     kept = broken = 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 
 import pnorm
 
@@ -40,7 +41,7 @@ def assert_same(found, expected, within=1e-9):
 
 def test_train_and_minimize_in_partitions(monkeypatch):
     pos, neg = sides()
-    H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 5)
     P, N = parts(pos, 4), parts(neg, 5)
     monkeypatch.setattr(pnorm.dask._cluster, "FAN_IN", 3)
     monkeypatch.setattr(pnorm.dask._cluster, "CPU_COUNT", 15)  # merged by three, and by two, and then here
@@ -51,7 +52,7 @@ def test_train_and_minimize_in_partitions(monkeypatch):
         {"push": "bottom"},
         {"init": np.linspace(-1.0, 1.0, len(H))},
     ):
-        assert_same(pnorm.dask.train(P, N, H, 4, 15, **more), pnorm.train(pos, neg, H, 4, 15, **more))
+        assert_same(pnorm.dask.train(P, N, H, 4, 8, **more), pnorm.train(pos, neg, H, 4, 8, **more))
     stop = pnorm.dask.train(P, N, None, 4, 50, callback=lambda trace: trace.n_iter == 3)
     assert_same(stop, pnorm.train(pos, neg, None, 4, 3, callback=lambda trace: trace.n_iter == 3))
     for more in ({}, {"l2": 0.1}, {"init": [1.0, -2.0, 3.0, 4.0]}, {"push": "bottom"}):
@@ -63,12 +64,12 @@ def test_train_and_minimize_in_partitions(monkeypatch):
 def test_answers_merge_to_the_same_bits_wherever_partitions_lie(monkeypatch):
     cluster = pnorm.dask._cluster
     pos, neg = sides()
-    H = pnorm.rankers.quantile_thresholds(pos, neg, 15) + pnorm.rankers.columns(4)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 5) + pnorm.rankers.columns(4)
     runs = []
     for threads, fan_in, here in ((1, 16, 4), (2, 16, 4), (7, 2, 1), (50, 3, 2)):
         for name, value in (("CPU_COUNT", threads), ("FAN_IN", fan_in), ("HERE", here)):
             monkeypatch.setattr(cluster, name, value)
-        runs.append(pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 15))
+        runs.append(pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 6))
     for lam, trace in runs[1:]:
         np.testing.assert_array_equal(lam, runs[0][0])
         np.testing.assert_array_equal(trace.log_objective, runs[0][1].log_objective)
@@ -80,7 +81,7 @@ def test_answers_merge_to_the_same_bits_wherever_partitions_lie(monkeypatch):
             return [own for own in (there[:9], there[9:10], there[10:]) if own]
 
         monkeypatch.setattr(cluster, "_groups", places)
-        lam, _ = pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 15)
+        lam, _ = pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 6)
         np.testing.assert_array_equal(lam, runs[0][0])
 
 
@@ -226,12 +227,16 @@ HELD = {
 }
 
 
+REPEATS = {"groups", "logistic", "squared_hinge", "a price of exponential losses"}
+"""Names of arguments that others have among theirs."""
+
+
 def in_partitions(more):
     """Arguments whose weights and groups are Dask arrays where their names begin with neg."""
     return {name: da.from_array(x, chunks=20) if name.startswith("neg") else x for name, x in more.items()}
 
 
-@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("name", mark_repeats(list(HELD), quick=HELD.keys() - REPEATS))
 def test_groups_prices_and_losses(name):
     pos, neg = sides()
     P, N = parts(pos, 13), parts(neg, 20)

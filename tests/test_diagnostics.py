@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
-from repeats import mark_repeats
+from repeats import examples, mark_repeats
 
 import pnorm
 from pnorm import rankers
@@ -70,9 +70,7 @@ def kind_of(zero):
     return "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
 
 
-@pytest.mark.parametrize(
-    "signs", mark_repeats([[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]], quick=[[1, 0], [1, -1], [-1, -1]])
-)
+@pytest.mark.parametrize("signs", mark_repeats([[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]], quick=[[1, 0], [1, -1]]))
 def test_the_support_within_signs_is_that_of_brute_force_in_the_plane(signs):
     kinds, changed = [], 0
     for seed in range(60):
@@ -115,7 +113,7 @@ def zero_by_program(pos, neg, signs, same):
 
 
 @pytest.mark.parametrize("storage", [np.array, scipy.sparse.csr_array])
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("grouped", mark_repeats([False, True], quick=[True]))
 def test_the_support_within_signs_is_that_of_a_program_over_pairs(grouped, storage):
     kinds = []
     for seed in range(40):
@@ -580,7 +578,7 @@ def gradient(q, p):
 
 
 @given(coefficients())
-@settings(max_examples=150)
+@examples(150)
 def test_the_distance_from_zero_is_the_objective(problem):
     pos, neg, lam, p = problem
     q = q_of(pos, neg, lam, p)
@@ -589,7 +587,7 @@ def test_the_distance_from_zero_is_the_objective(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s))), powers)
-@settings(max_examples=150)
+@examples(150)
 def test_the_projection_adds_to_the_gradient(q_and_v, p):
     q, v = np.exp(q_and_v[0]), q_and_v[1]
     moved = legendre_bregman_projection(q, v, p)
@@ -597,7 +595,7 @@ def test_the_projection_adds_to_the_gradient(q_and_v, p):
 
 
 @given(coefficients())
-@settings(max_examples=100)
+@examples(100)
 def test_coefficients_move_the_start_to_their_q(problem):
     pos, neg, lam, p = problem
     start = np.full((len(pos), len(neg)), float(len(pos)) ** (p - 1))
@@ -606,7 +604,7 @@ def test_coefficients_move_the_start_to_their_q(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s), matrices(s))), powers)
-@settings(max_examples=150)
+@examples(150)
 def test_the_distance_is_the_definition_and_nonnegative(logs, p):
     a, b = np.exp(logs[0]), np.exp(logs[1])
     a[logs[2] > 1] = 0

@@ -16,6 +16,7 @@ import time
 import numpy as np
 import pytest
 from memory import peak
+from repeats import mark_repeats
 from test_collections import many
 
 import pnorm
@@ -27,6 +28,7 @@ from pnorm._tables.source import Fields
 # Models
 
 KINDS = ("named columns", "normalized", "missing", "missing categories", "closed union")
+BYTE_BY_BYTE = mark_repeats(KINDS, quick=["normalized", "missing categories"])
 
 
 def saved(path, kind):
@@ -71,7 +73,7 @@ def outcome(path, data, rows, tried):
     assert np.isfinite(f).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BYTE_BY_BYTE)
 def test_a_model_cut_anywhere_is_refused(tmp_path, tried, kind):
     whole, rows = saved(tmp_path / "m.json", kind)
     for end in range(len(whole) - 2):
@@ -80,7 +82,7 @@ def test_a_model_cut_anywhere_is_refused(tmp_path, tried, kind):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BYTE_BY_BYTE)
 def test_one_bit_of_a_model_flipped(tmp_path, tried, kind):
     whole, rows = saved(tmp_path / "m.json", kind)
     bits = np.random.default_rng(0).integers(0, 8, len(whole))
@@ -212,7 +214,11 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+ALIKE = {"doubles", "lists as dumps writes them", "lists of one", "pairs", "an integer", "nested without an end"}
+"""Bombs of the kind of others."""
+
+
+@pytest.mark.parametrize("bomb", mark_repeats(list(BOMBS), quick=BOMBS.keys() - ALIKE))
 def test_memory_that_a_file_takes_to_load(tmp_path, tried, bomb):
     path = tmp_path / "m.json"
     for kind, *fields in (("missing", ("lam",), ("H", "cuts"), ("metadata", "a")), ("categories", ("H", "levels"))):

@@ -6,8 +6,9 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 from scipy.special import logsumexp
 
 import pnorm
@@ -150,7 +151,7 @@ def test_a_weight_of_w_is_w_copies(problem, selection, l2):
     same_minimum(problem.minimize(l2), copies.minimize(l2))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(problems(lattice=False), SELECTIONS, st.sampled_from(PAIRS[:3]))  # at the corners of a hinge, edges are equal
 def test_a_weight_of_w_is_w_copies_for_other_objectives(problem, selection, objective):
     chosen = {"price": PRICES[objective[0]], "loss": objective[1], "selection": selection}
@@ -190,7 +191,7 @@ def test_one_less_h_turns_the_sign_of_a_coefficient(problem, turned, l2):
 # What does not depend on how outputs are stored -------------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(problems(lattice=True, groups=False), SELECTIONS, st.integers(1, 9), PENALTIES)
 def test_all_storages_find_the_same(problem, selection, rows, l2):
     about, arguments = {"pos_weight": problem.c_pos, "neg_weight": problem.c_neg}, (problem.p, 12)
@@ -216,7 +217,7 @@ def test_all_storages_find_the_same(problem, selection, rows, l2):
         same_minimum(partitions.minimize(*way, problem.p, rows=rows, l2=l2, **about), best)
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(problems(lattice=True, groups=False), SELECTIONS, st.integers(1, 9))
 def test_dask_finds_the_same(problem, selection, rows):
     pytest.importorskip("dask")

@@ -8,9 +8,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from partitions import partitioned
+from repeats import examples
 
 import pnorm
 from pnorm import _checks
@@ -476,7 +477,7 @@ def typed(values):
         yield pd.Series(pd.Categorical(objects, categories=list(dict.fromkeys([*WHOLE, *TEXT]))))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.sampled_from([TEXT, WHOLE, REAL, MIXED]).flatmap(
         lambda pool: st.lists(st.sampled_from([*pool, *NOTHING]) | st.sampled_from(pool), min_size=1, max_size=12)

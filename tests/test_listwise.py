@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 from scipy.optimize import linprog
 from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
@@ -62,7 +63,7 @@ def literal_ndcg(f, y, k=None, gain=lambda y: y, discount=lambda s: 1 / np.log2(
 # Kendall's tau ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(LISTS)
 def test_kendalls_loss_and_surrogate_are_the_double_sums(case):
     f, y = case
@@ -74,7 +75,7 @@ def test_kendalls_loss_and_surrogate_are_the_double_sums(case):
     assert abs(grad.sum()) < 1e-13
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(LISTS, st.integers(0, 2**32))
 def test_the_slope_of_kendalls_surrogate_is_a_subgradient(case, seed):
     f, y = np.array(case[0]), case[1]
@@ -147,7 +148,7 @@ def test_two_grades_are_the_objective_of_training_with_the_hinge():
 # NDCG -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(1, 5).flatmap(
         lambda r: st.tuples(
@@ -179,7 +180,7 @@ def test_lists_of_seven_over_all_permutations(ties):
         assert listwise.ndcg_hinge(f, y)[0] == pytest.approx(bound, abs=1e-12)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(LISTS, st.integers(0, 2**32), st.sampled_from([None, 3]))
 def test_the_bound_of_ndcg_is_convex_and_above_it(case, seed, k):
     f, y = np.array(case[0]), case[1]

@@ -4,8 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 
 from pnorm import metrics
 from pnorm._checks import CaseWeights
@@ -244,7 +245,7 @@ scores = st.one_of(
     st.permutations(range(5)),
     st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_mergers_in_any_order_have_the_bits_of_all_rows(drawn, top, order, weighted):
     f, y, part, c = np.array([(*row,) for row in drawn], float).reshape(-1, 4).T
     given = {"size": 16, "top": top}

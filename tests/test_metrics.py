@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import metrics
@@ -502,7 +503,7 @@ def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
     assert (found.low, found.high) == pytest.approx((values[5], values[54]), rel=1e-12)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", mark_repeats([False, True], quick=[True]))
 def test_intervals_are_those_of_resampled_rows(weighted):
     """Each end is the quantile of 1000 lists of rows drawn again, give or take five standard errors."""
     rng = np.random.default_rng(19)

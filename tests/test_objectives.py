@@ -7,8 +7,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from family import LOSSES, OUR_PRICES, PAIRS, PRICES, USER, matrix_value_and_weights, ours, scores, value_and_weights
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from repeats import examples, mark_repeats
 
 import pnorm
 from pnorm import objectives
@@ -119,7 +120,9 @@ def test_weights_farther_apart_than_doubles_reach_against_fifty_digits(power, lo
                     assert abs(mp.mpf(float(found)) * R - expected) < 2e-11 * total
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "huber", "squared_hinge"])
+@pytest.mark.parametrize(
+    "loss", mark_repeats(["logistic", "hinge", "huber", "squared_hinge"], quick=["logistic", "huber"])
+)
 @pytest.mark.parametrize("shape", ["normal", "wide", "heavy tails", "a few points", "one point"])
 def test_thousands_of_rows(loss, shape):
     """Enough for many rows in a cell, for both ways of sorting and for long sweeps."""
@@ -139,7 +142,7 @@ def test_thousands_of_rows(loss, shape):
     agree(b, B / R, 1e-12, 1e-300)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 30.0, 400.0]), st.integers(1, 40), st.integers(1, 40))
 def test_the_logistic_loss_against_fifty_digits(seed, scale, n_pos, n_neg):
     rng = np.random.default_rng(seed)
@@ -223,7 +226,7 @@ def test_weights_are_slopes_of_the_value(price, loss):
     ("price", "loss"),
     [(p, c) for p, c in PAIRS if p not in ("falling", "log") and c != "squared"] + [("steep", "logistic")],
 )
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 2**32), st.integers(1, 25), st.integers(1, 25))
 def test_theorem_1(price, loss, seed, n_pos, n_neg):
     """K g(R_max / K) <= R_{g,1} <= R_{g,l} and R_{g,1} <= K g(R_max), counted pair by pair."""
@@ -269,7 +272,7 @@ def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
 
 
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if p != "falling"])
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32))
 def test_what_is_called_convex_is(price, loss, seed):
     """R ** (1 / p) for powers, log R for the exponential price, R for others: below its chords on random lines."""
@@ -390,7 +393,7 @@ def test_smoothing_bounds_the_hinge_from_above_by_a_quarter(loss):
 # How it is done -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.lists(
         st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1.0, 1e300, -1e300, 5e-324])),

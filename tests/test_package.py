@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import doctest
+import functools
 import graphlib
 import importlib
 import importlib.util
@@ -19,6 +20,7 @@ import typing
 from pathlib import Path
 
 import pytest
+from repeats import mark_repeats
 
 import pnorm
 from pnorm.__main__ import main
@@ -140,6 +142,7 @@ def test_every_source_file_is_installed():
     assert sources - listed == set()
 
 
+@functools.cache
 def imports():
     """The modules of the package that each module imports, at its top or in a function."""
     modules = {}
@@ -350,7 +353,7 @@ def test_an_import_brings_what_every_use_needs_and_no_more():
     assert not found & {*others, *own}
 
 
-@pytest.mark.parametrize("module", LATER)
+@pytest.mark.parametrize("module", mark_repeats(LATER, quick=["bounds", "kernel", "plotting"]))
 def test_modules_that_are_imported_later_are_there_when_asked_for(module):
     code = f"import sys, pnorm; assert pnorm.{module} is sys.modules['pnorm.{module}']; from pnorm import {module}"
     assert run(f"{code}; print({module}.__name__, pnorm.{module}.__all__)").startswith(f"pnorm.{module} [")

@@ -53,9 +53,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rows", [1, 13, 1000])
+@pytest.mark.parametrize("rows", mark_repeats([1, 13, 1000], quick=[1, 13]))
 def test_train_finds_what_it_finds_in_memory(kind, p, rows):
     pos, neg = sides(20, 30) if rows == 1 else sides()  # a partition takes a while, however many rows it has
     H = KINDS[kind](pos, neg)
@@ -134,7 +134,7 @@ class Forgetful(InLists):
 
 @pytest.mark.parametrize("kind", ["thresholds", "closed"])
 @pytest.mark.parametrize("push", ["top", "bottom"])
-@pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
+@pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[64]))
 def test_lost_weights_are_formed_again_to_the_same_bits(kind, push, p):
     # 130 rounds, so that weights are also formed anew by themselves.
     pos, neg = sides()
@@ -214,7 +214,7 @@ MINIMISED = {
 }
 
 
-@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
 @pytest.mark.parametrize("kind", MINIMISED)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_minimize_finds_and_proves_what_it_does_in_memory(kind, p, weighted):

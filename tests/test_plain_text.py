@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 
 import pnorm
 from pnorm._checks import cells
@@ -70,7 +71,7 @@ NO_COMMAS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.lists(st.sampled_from(COMMAS * 3 + MISSING), min_size=1, max_size=8),
     st.lists(st.sampled_from(NO_COMMAS), max_size=1),
@@ -120,7 +121,7 @@ odd_columns = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(odd_columns)
 def test_words_are_numbers_as_each_of_them_is(words):
     expected = one_by_one(words)
@@ -163,7 +164,7 @@ def told(pos, neg, rows, monkeypatch, slow, **options):
     return [*found, sorted({str(warning.message) for warning in caught})]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     odd_columns,
     odd_columns,
@@ -176,7 +177,7 @@ def test_weak_rankers_are_the_same(pos, neg, rows, kind):
     same(pos, neg, rows, {} if kind is None else {"kinds": {"a": kind}}, pa.array)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     some_commas,
     some_commas,

@@ -250,7 +250,7 @@ def _contrast(a, b):
 
 @pytest.mark.parametrize(
     "style",
-    mark_repeats(["default", "dark_background", "ggplot", "Solarize_Light2"], quick=["default", "dark_background"]),
+    mark_repeats(["default", "dark_background", "ggplot", "Solarize_Light2"], quick=["dark_background"]),
 )
 def test_drawings_can_be_seen_on_every_background(runs, style):
     with plt.style.context(style):

@@ -35,7 +35,7 @@ def assert_same_run(H_pos, H_neg, lam, trace, judge):
     np.testing.assert_allclose(lam, judge.lam, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
@@ -49,7 +49,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
-@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1.5, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed"])
@@ -119,7 +119,7 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
     assert compared >= 35
 
 
-@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5, 64]))
+@pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5]))
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
 def test_the_largest_edge_of_whatever_sign_as_printed(kind, weighted, p):

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from repeats import mark_repeats
 from scipy import sparse
 
 import pnorm
@@ -343,7 +344,13 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("left_out", ["p", "ids", "training", "title", "label", "notes", "reproduce", "l2", *PARTS])
+@pytest.mark.parametrize(
+    "left_out",
+    mark_repeats(
+        ["p", "ids", "training", "title", "label", "notes", "reproduce", "l2", *PARTS],
+        quick=["p", "training", "label", *PARTS],
+    ),
+)
 def test_any_part_may_be_left_out(fitted, tmp_path, left_out):
     H, lam, _, X, y = fitted
     given = everything(fitted)

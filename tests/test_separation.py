@@ -8,6 +8,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 from sklearn.exceptions import ConvergenceWarning
 
 import pnorm
@@ -74,9 +75,10 @@ def test_finite_coefficients_rank_every_training_pair_as_infinite_ones(seed, p):
     check(pos, neg, lam, trace)
 
 
-def test_so_they_do_on_small_whole_numbers():
+@pytest.mark.parametrize("first", mark_repeats([0, 100, 200], quick=[0]))
+def test_so_they_do_on_small_whole_numbers(first):
     seen = 0
-    for seed in range(300):
+    for seed in range(first, first + 100):
         rng = np.random.default_rng(seed)
         pos, neg = rng.integers(0, 3, (6, 3)).astype(float), rng.integers(0, 3, (7, 3)).astype(float)
         lam, trace = pnorm.minimize(pos, neg, p=4)
@@ -84,7 +86,7 @@ def test_so_they_do_on_small_whole_numbers():
         if trace.separation == "quasi-separable":
             check(pos, neg, lam, trace)
             seen += 1
-    assert seen > 20
+    assert seen > 6
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -103,7 +103,7 @@ _ESTIMATORS = [
     PNormPush(cv=2, n_cuts=3),
     PNormPush(p=4, rankers="columns", cv=2),
 ]
-_REPEATS = 3, 4, 6
+_REPEATS = 2, 3, 4, 6, 8, 13
 """Estimators whose solver and whose weak rankers others have: the quick run leaves them out."""
 
 

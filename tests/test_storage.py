@@ -213,7 +213,7 @@ def test_one_ranker(case):
     for table, matrix in case:
         u = weights(np.random.default_rng(3), len(matrix))
         tally = run(table.tally(u))
-        for j in range(matrix.shape[1]):
+        for j in range(0, matrix.shape[1], 1 + matrix.shape[1] // 100):
             h = np.empty(len(matrix))
             run(table.column(j, 0.25, h))
             np.testing.assert_allclose(h, matrix[:, j] - 0.25, rtol=1e-15, atol=1e-15)

@@ -13,8 +13,9 @@ import awkward
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
 from pnorm.rankers import TableWarning, _forms, _sketches, _words, from_table, quantile_thresholds
@@ -120,7 +121,7 @@ def test_the_share_is_known_to_one_row_in_two_thousand():
     assert levels / (2 * _sketches.POINTS) < 1 / 2000
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(
         st.lists(st.floats(-1e4, 1e4, width=16) | st.integers(-5, 5).map(float), max_size=40), min_size=1, max_size=40

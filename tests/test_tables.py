@@ -11,8 +11,9 @@ import zipfile
 import awkward
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from repeats import examples
 
 import pnorm
 from pnorm._tables import TableError, batches_of, csv_stream, delimited, open_source
@@ -351,7 +352,7 @@ def read(data, large):
         patch.undo()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14),
     st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", ""]),
@@ -471,7 +472,7 @@ def check_parts(path, data, rows, n_bytes, large=10**9):
     return False
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14),
     st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", "a b\r", ""]),

@@ -8,6 +8,7 @@ import exact
 import numpy as np
 import pytest
 from partitions import InLists, minimize, partitioned
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import _checks
@@ -77,7 +78,7 @@ def assert_like_memory(found, expected, pos, neg, g_pos=0, g_neg=0):
     assert (difference[pairs & ~both] > 0.0).all()
 
 
-@pytest.mark.parametrize("rows", [1, 3, 100])
+@pytest.mark.parametrize("rows", mark_repeats([1, 3, 100], quick=[3]))
 def test_the_kind_and_the_support_are_those_of_exact_hulls(rows):
     kinds = []
     for seed in range(40):
