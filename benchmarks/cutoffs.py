@@ -6,10 +6,17 @@ Lists with normal scores, whose truth is known. "Broken" is the share of lists w
 promises, "none" the share without one. "Depth" is the mean share of the rows that could be taken with the precision, by
 `pnorm.cutoff`, by a Bonferroni correction of its cuts, and by the naive choice: the deepest row where the held-out
 precision is as large.
+
+The last three tables are for the page "Generalisation bounds". Those of equal scores at the top without a prior, and of
+the sequence of cuts with one, are computed: the largest probability of a broken guarantee, divided by
+1 - confidence, over populations in which the proof leaves a gap.
 """
+
+import itertools
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import beta, binom
 
 import pnorm
 from pnorm import _cutoff
@@ -91,6 +98,29 @@ def of_promises(lists=LISTS):
         print(f"{name:26}{cells}")
 
 
+def of_few_scores(*cases, lists=LISTS // 4):
+    """Print how often a precision with a prior is broken if both sides have few scores, many of them equal.
+
+    The ratio of the rates of both sides at or above the k-th score is that of the precision for the first `last` of
+    them, and less below. The worst of three values of `last` is printed.
+    """
+    print("scores  precision  prior    broken")
+    for n_scores, target, prior in cases:
+        worst = 0
+        for last in (0, 2, 4):
+            rng, broken = np.random.default_rng(0), 0
+            rates = np.arange(1.0, n_scores + 1.0) / n_scores
+            ratio = target / (1.0 - target) * (1.0 - prior) / prior
+            of_neg = np.minimum(1.0, rates / ratio * np.where(np.arange(n_scores) < last, 1.0, 1.02))
+            for _ in range(lists):
+                f_pos = -np.searchsorted(rates, rng.random(60)).astype(float)
+                f_neg = -np.searchsorted(of_neg, rng.random(150)).astype(float)
+                score = pnorm.cutoff(f_pos, f_neg, precision=target, prior=prior).score
+                broken += score is not None and -score >= last
+            worst = max(worst, broken)
+        print(f"{n_scores:6} {target:10} {prior:6}   {worst / lists:7.1%}")
+
+
 def of_bad_tops(*shares, n=1000, target=0.8, lists=LISTS):
     """Print how often there is no cut-off if some negatives score above all other rows, and the naive depth."""
     for share in shares:
@@ -104,6 +134,83 @@ def of_bad_tops(*shares, n=1000, target=0.8, lists=LISTS):
         print(f"{share:20.1%}{f'{none} of {lists}':>17}{np.mean(deep):15.0f}")
 
 
+def sizes_of(rows, target, level):
+    """The numbers of positives and negatives of the cuts to be tested."""
+    return _cutoff._sizes(lambda x, y: rows.p_value(x, y, target), level, rows)
+
+
+def most_wrong(rows, size, target, level):
+    """The largest number of negatives with which a cut of so many rows is accepted; -1 if none is."""
+    return sum(rows.p_value(size - y, y, target) <= level for y in range(size + 1)) - 1
+
+
+def with_a_tie(rows, level, target, above, tied, precise):
+    """Probability that a cut is accepted, if none has more than the precision and one score near the top is tied.
+
+    A share `above` of the rows scores higher, all differently, and is positive with probability `precise`. A share
+    `tied` has one score, and is positive so often that both shares together have the precision. Other rows score lower.
+    """
+    n, depths = rows.all.size, [x + y for x, y in sizes_of(rows, target, level)]
+    wrong = [most_wrong(rows, size, target, level) for size in range(n + 1)]
+    of_tied = target + above / tied * (target - precise)
+    found = 0.0
+    for higher in range(n + 1):
+        negatives = binom.pmf(np.arange(higher + 1), higher, 1.0 - precise)
+        first = min(higher, depths[0])
+        if wrong[first] >= 0:
+            accepted = binom.cdf(wrong[first], first, 1.0 - precise)
+        else:  # the cut above the tied score is passed over; the next one takes all rows with that score
+            sizes = np.arange(n - higher + 1)
+            tested = [higher + k for k in sizes if wrong[higher + k] >= 0 and higher + k <= depths[-1]]
+            of_size = binom.pmf(sizes, n - higher, tied / (1.0 - above))
+            accepted = sum(of_size[size - higher] * negatives
+                           @ binom.cdf(wrong[size] - np.arange(higher + 1), size - higher, 1.0 - of_tied)
+                           for size in tested)  # fmt: skip
+        found += binom.pmf(higher, n, above) * accepted
+    return found
+
+
+def of_ties(*cases):
+    """Print the largest probability of `with_a_tie` over a grid of populations, divided by the level."""
+    print("   rows  precision    level  populations   largest")
+    for n, target, level in cases:
+        rows, found = _cutoff._Drawn(np.arange(1.0), np.arange(n - 1.0)), []
+        least = np.log(level) / np.log(target) / n  # about the share of the rows that the first cut needs
+        shares = itertools.product((0.4, 0.7, 1.0, 1.4), (0.1, 0.3, 0.6), (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0))
+        for above, tied, part in shares:
+            above, precise = above * least, part * target
+            if above + tied < 1.0 and target + above / tied * (target - precise) <= 1.0:
+                found.append(with_a_tie(rows, level, target, above, tied, precise))
+        print(f"{n:7} {target:10} {level:8} {len(found):12} {max(found) / level:9.4f}")
+
+
+def of_sequences(*cases):
+    """Print bounds of the probability that a cut with a prior is broken, divided by the level.
+
+    Precision falls below q once, at a score with a share a of the positives at or above it. The rates of both sides at
+    lower scores have the ratio at which the precision is q, which is the least favourable. Cuts above that score are
+    taken to be accepted. The largest bound over a grid of a is printed.
+    """
+    print("positives  negatives  ratio    level   largest")
+    nodes, masses = np.polynomial.legendre.leggauss(200)
+    for n_pos, n_neg, ratio, level in cases:
+        rows = _cutoff._Reweighted(np.arange(float(n_pos)), np.arange(float(n_neg)), 0.5)
+        target, bounds = ratio / (1.0 + ratio), []
+        cuts = []
+        for x, _ in sizes_of(rows, target, level):
+            cuts.append((x, sum(rows.p_value(x, y, target) <= level for y in range(n_neg)) - 1))
+        for a in np.linspace(0.0, min(1.0, ratio), 40, endpoint=False):
+            bound, low = 0.0, 0
+            for x, wrong in cuts:
+                for above in range(low, x):  # positives at or above the score; the cut is the first one below it
+                    rate = a + (1.0 - a) * beta.ppf((nodes + 1.0) / 2.0, x - above, n_pos - x + 1)
+                    accepted = masses @ binom.cdf(wrong, n_neg, np.minimum(1.0, rate / ratio)) / 2.0
+                    bound += binom.pmf(above, n_pos, a) * accepted
+                low = x
+            bounds.append(bound)
+        print(f"{n_pos:9} {n_neg:10} {ratio:6} {level:8} {max(bounds) / level:9.4f}")
+
+
 if __name__ == "__main__":
     print("  rows  share  precision   cutoff: broken, none, depth   Bonferroni             naive")
     for n in (300, 1000, 10_000):
@@ -113,3 +220,6 @@ if __name__ == "__main__":
     of_promises()
     print(f"{'negatives at the top':>20}{'none':>17}{'naive: rows':>15}")
     of_bad_tops(0.0, 0.005, 0.01, 0.02)
+    of_few_scores((8, 0.2, 0.1), (8, 0.5, 0.4))
+    of_ties((40, 0.5, 0.05), (40, 0.8, 0.05), (40, 0.8, 0.2), (80, 0.5, 0.05), (80, 0.9, 0.05))
+    of_sequences(*itertools.product((20, 60), (50, 150), (1, 2, 5), (0.05, 0.2)))

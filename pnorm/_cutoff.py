@@ -331,14 +331,16 @@ def cutoff(
     Depths are tested one after another from the top. The last depth before the first failure is taken. The depths do
     not depend on the labels: they are those at which exactly y = 1, 2, 3, ... negatives are still allowed (0 as well,
     if allowing one negative takes more than a quarter of the list). A cut takes the rows strictly above the next score.
-    Given that score, the rows are independent, so the binomial law is exact, also with ties. No correction for multiple
-    tests is needed, because the first cut that must not be accepted is tested once. Scores above the first cut are
-    exempt from the assumption that precision falls below q once.
+    Given that score, the rows are independent, so the binomial law is exact, also with ties. The first cut that must
+    not be accepted is tested once, and its choice does not favour acceptance, so that no correction for multiple tests
+    is needed. Scores above the first cut are exempt from the assumption that precision falls below q once. Without the
+    assumption, the guarantee is that the cut-off is not below the lowest score above which the precision is q. The page
+    "Generalisation bounds" has the proof. It covers ties, except that many equal scores at the top leave a gap.
 
     *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t
     of their rates at which the precision is q: ``P(U < t V) ≤ 1 - confidence`` with ``U ~ Beta(x, I - x + 1)`` and
-    ``V ~ Beta(y + 1, K - y)`` [1]_. It is exact for a cut without ties. For ties, for the sequence of tests, and for a
-    budget with a prior, the guarantee held in simulations.
+    ``V ~ Beta(y + 1, K - y)`` [1]_. This is proved for one cut without ties. For the sequence of tests, the guarantee
+    held in computations, and for ties and for a budget with a prior in simulations.
 
     *Recall.* The cut-off is the score of the k-th best positive, k being the least with
     ``P(Bin(I, recall) ≥ k) ≤ 1 - confidence``. This is exact given I, and ties take more rows.

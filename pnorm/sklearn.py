@@ -1097,8 +1097,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Notes
         -----
         Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
-        "Probabilities"). If `fit` gave a NoSignalWarning, do not use them: without signal they can be far from the
-        share of positives. ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        "Probabilities"). So does the choice of the penalty, which is made by the ranking of held-out rows: with up to a
+        few thousand rows, recalibrate, or use logistic regression if only the probabilities count. If `fit` gave a
+        NoSignalWarning, do not use them: without signal they can be far from the share of positives.
+        ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
         check_is_fitted(self)
         assert self._offset is not None

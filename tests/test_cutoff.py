@@ -4,6 +4,8 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -333,6 +335,78 @@ def test_hits_within_a_budget_are_kept(prior):
     assert max(wrong.values()) <= at_most(0.05, FEWER)
     assert wrong["promised"] > 0
     assert 0.3 < exceeded / FEWER < 0.7  # the number of rows is not guaranteed, as the docstring says
+
+
+# All outcomes of small samples ------------------------------------------------------------------------
+
+
+QUARTERS = [np.array(shares) for shares in itertools.product(range(5), repeat=3) if sum(shares) == 4]
+"""Shares of three parts of the scores, the highest first, in quarters."""
+
+
+def populations():
+    """Return shares and precisions of three parts of the scores, in quarters."""
+    return itertools.product(QUARTERS, map(np.array, itertools.product(range(5), repeat=3)))
+
+
+def samples(n, tied):
+    """Yield all samples of n rows: the part of each row and its label, from the top, and the number of their orders.
+
+    The rows of a part are tied or have different scores. If they are tied, their labels have one order.
+    """
+    for of_parts in itertools.product(range(n + 1), repeat=3):
+        if sum(of_parts) != n:
+            continue
+        part, orders = np.repeat([0, 1, 2], of_parts), math.factorial(n) // math.prod(map(math.factorial, of_parts))
+        if not tied:
+            yield from ((part, labels, orders) for labels in itertools.product((True, False), repeat=n))
+            continue
+        for positives in itertools.product(*[range(k + 1) for k in of_parts]):
+            labels = sum([(True,) * x + (False,) * (k - x) for x, k in zip(positives, of_parts, strict=True)], ())
+            yield part, labels, orders * math.prod(map(math.comb, of_parts, positives))
+
+
+def chosen_cuts(n, tied, target, level):
+    """Return, for all samples, positives and negatives of each part, the part after the cut or -1, and their number."""
+
+    @cache
+    def size(f, labels):
+        f, y = np.array(f), np.array(labels)
+        kept, cut, _ = _cutoff._precise(_cutoff._Drawn(np.sort(f[y]), np.sort(f[~y])), target, level)
+        return cut.size if kept else -1
+
+    found = Counter()
+    for part, labels, orders in samples(n, tied):
+        of_cut = size(tuple(-1.0 * (part if tied else np.arange(n))), labels)
+        both = np.bincount(2 * part + labels, minlength=6)
+        found[(*both[1::2], *both[::2], part[of_cut] if of_cut >= 0 else -1)] += orders
+    known = np.array(list(found))
+    return known[:, :-1], known[:, -1], np.array(list(found.values()))
+
+
+def first_too_deep(share, precise, tied, target):
+    """Return the first part such that cuts strictly above any of its rows, or below, have at most the precision."""
+    excess = np.cumsum(share * precise) - 4 * target * np.cumsum(share)
+    above = np.flatnonzero(excess > 0)
+    if above.size:
+        return above[-1] + 2  # precision falls below the target inside of the part before, if scores differ
+    return 1 if tied else 0
+
+
+@pytest.mark.parametrize(("target", "level"), [(0.5, 0.25), (0.5, 0.125), (0.25, 0.0625), (0.75, 0.4375)])
+@pytest.mark.parametrize("tied", [False, True])
+def test_no_population_of_a_grid_breaks_the_theorem(tied, target, level):
+    """Cuts go where the precision is not above the target with probability `level` at most, in whole numbers."""
+    n = 8
+    counts, after, orders = chosen_cuts(n, tied, target, level)
+    largest = 0
+    for share, precise in populations():
+        masses = np.concatenate([share * precise, share * (4 - precise)])  # in sixteenths
+        ways = orders * np.prod(masses**counts, axis=1)
+        assert ways.sum() == 16**n
+        too_deep = (after >= 0) & (after >= first_too_deep(share, precise, tied, target))
+        largest = max(largest, ways[too_deep].sum())
+    assert (0.3 if tied else 0.9) * level * 16**n < largest <= level * 16**n
 
 
 # What it says, and what it refuses --------------------------------------------------------------------
