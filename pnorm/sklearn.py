@@ -641,7 +641,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
             If `pos_label` is not given and the labels are words other than plain opposites such as yes and no, or the
-            positive one sorts first, such as ja and nein.
+            positive one sorts first, such as ja and nein. If no cut-off meets `cutoff`; `predict` then takes no row.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
@@ -1250,6 +1250,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If X is not like the rows of `fit`, y has other labels or only one, or the requirement is invalid.
 
+        Warns
+        -----
+        UserWarning
+            If no cut-off meets the requirement. The message has the bound that the nearest cut proves.
+
         Examples
         --------
         >>> import pnorm
@@ -1272,6 +1277,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = cutoff(f[positive], f[~positive], **asked)
         self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
         self.cutoff_ = of_estimator(found, self.threshold_)
+        if found.score is None:
+            warn(f"predict will take no row: {found._none()}", UserWarning)
         return self.cutoff_
 
     def _score(self, X: Any, strict: bool | None = False) -> Vector:

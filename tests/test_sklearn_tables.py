@@ -406,11 +406,17 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     threshold = model.threshold_
     model.choose_cutoff(X, y, precision=0.6)
     assert model.threshold_ != threshold
-    model.choose_cutoff(X, y, precision=0.9999)
-    assert (model.cutoff_.score, model.threshold_) == (None, threshold)
-    assert str(model.cutoff_).startswith(
-        f"predict takes no row.\ndecision_function is now the score minus {threshold:.6g} (threshold_).\nNo cut-off keeps"
+    with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 0.9999") as told:
+        found = model.choose_cutoff(X, y, precision=0.9999)
+    assert f"proves a precision of at least {found.promised:.4g} (one-sided bound). Ask for" in str(told[0].message)
+    assert told[0].filename == __file__
+    assert found is model.cutoff_
+    assert (found.score, model.threshold_) == (None, threshold)
+    assert str(found).startswith(
+        f"predict takes no row.\ndecision_function is the score minus {threshold:.6g}, the threshold_ of fit: its sign is "
+        "not a cut-off.\nNo cut-off keeps"
     )
+    assert f"Rows with a score of {found.nearest:.6g}" not in str(found)
     with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
         assert not model.predict(X).any()
     assert np.isfinite(model.decision_function(X)).all()
@@ -440,6 +446,7 @@ def test_rows_held_out_for_the_cut_off_are_not_trained_on():
     assert model.cutoff_ == by_hand.choose_cutoff(X[held], y[held], recall=0.5)
 
 
+@pytest.mark.filterwarnings("ignore:predict will take no row")
 def test_the_precision_is_kept_in_95_percent_of_lists():
     model, _, _ = fitted()
     X, y = clouds(20_000, seed=1)
