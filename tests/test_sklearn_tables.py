@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm import _categories
 from pnorm._checks.labelled import PAIRS
 from pnorm.rankers import TableWarning, UnknownLevelWarning
 
@@ -70,7 +71,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"Columns left out: id \(an id") as told:
+    with pytest.warns(TableWarning, match=r"Columns left out: id\. model\.rankers_\.plan has") as told:
         model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
@@ -217,13 +218,12 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\), which is to be a finite"):
             fit("age", row, np.inf)
         for kinds in ({"age": "number"}, {}):
-            with pytest.warns(UserWarning, match="does not read") as warned:
-                fit("age", row, "many", kinds=kinds)
+            with pytest.warns(UserWarning, match="do not read: age") as warned:
+                model = fit("age", row, "many", kinds=kinds)
             (said,) = [of for of in warned if of.category in (TableWarning, UnknownLevelWarning)]
             assert said.category is TableWarning
-            assert f"age (1 value does not read as a number and counts as missing: 'many' (row {row} of X))" in str(
-                said.message
-            )
+            note = f"1 value does not read as a number and counts as missing: 'many' (row {row} of X)"
+            assert note in model.rankers_.plan[0].note
         with pytest.raises(ValueError, match=rf"^X has \[1\] at row {row}, column 1 \('town'\), which is to be text"):
             fit("town", row, [1], kinds={"town": "category"})
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\); a level that is a num"):
@@ -601,6 +601,15 @@ def test_unknown_words_are_taken_in_their_order_with_a_warning():
     assert model.classes_.tolist() == ["fraud", "ok"]
 
 
+def test_the_folds_of_scikit_learn_print_one_warning(monkeypatch):
+    monkeypatch.setattr(_categories, "_PRINTED", set())
+    table, y = columns()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_score(quick(), as_frame(table, "pandas"), y, cv=3)
+    assert [of.category for of in caught] == [TableWarning]
+
+
 def test_a_warning_names_the_plan_of_the_model_and_spellings():
     x = np.linspace(-2, 2, 80)
     X = {"x": x, "town": ["Ulm", "ulm", "Bonn", "BONN"] * 20}
@@ -608,8 +617,8 @@ def test_a_warning_names_the_plan_of_the_model_and_spellings():
         quick().fit(X, np.sin(7 * x) + x > 0)
     message = str(told[0].message)
     assert told[0].filename == __file__
-    assert "town (4 differ only in case or spaces: " in message
-    assert message.endswith('Pass kinds={"town": "any case"} to merge them. model.rankers_.plan lists all columns')
+    assert "with several spellings of one value: town. model.rankers_.plan has the reasons; " in message
+    assert message.endswith('pass kinds={"COLUMN": KIND} to change that: "any case" merges spellings')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(kinds={"town": "any case"}).fit(X, np.sin(7 * x) + x > 0)
