@@ -40,6 +40,9 @@ _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 class Cutoff:
     """A cut-off of a list, its guarantee, and the expected results. `cutoff` returns it; it prints as text.
 
+    A cut-off is a score: one chosen for a budget takes more or fewer rows of another list. For exactly B rows, take the
+    first B of each list.
+
     The text has the guarantee, which is a one-sided bound, and the interval of the positives in one list. The two-sided
     intervals of `precision`, `recall` and `hits` are attributes only: the lower end of a two-sided interval is below a
     one-sided bound with the same confidence. The text of a cut-off of `pnorm.sklearn.PNormPush` begins with the rule of
