@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import numbers
+import os
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -531,6 +532,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
+        if isinstance(X, (str, os.PathLike)) or hasattr(X, "readline"):
+            raise TypeError(
+                f"X must have rows; got {_checks.shown(X)}. Read it first, as in frame = pandas.read_csv(path), which "
+                "needs pandas (pip install pandas), or rank it in a terminal: pnorm FILE --label COLUMN"
+            )
         if len(getattr(X, "shape", (0, 0))) == 1 and hasattr(X, "to_frame"):
             raise ValueError(
                 f"X must have rows and columns; got a single column ({type(X).__name__}). Pass a frame, as in "
@@ -1046,9 +1052,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. Compare it with 0, and not
-            with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values.
-            If there is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`; `pnorm.score`, and ``score`` of the model that `pnorm.load` returns, are f(x).
+            It is above 0 if `predict` returns the positive class. Compare it with 0, and not with `threshold_`:
+            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values. If there is a
+            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------

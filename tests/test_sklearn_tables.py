@@ -601,6 +601,18 @@ def test_unknown_words_are_taken_in_their_order_with_a_warning():
     assert model.classes_.tolist() == ["fraud", "ok"]
 
 
+@pytest.mark.parametrize("of", [str, lambda path: path, open], ids=["text", "path", "file"])
+def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
+    path = tmp_path / "leads.csv"
+    path.write_text("x,bought\n1,yes\n")
+    X = of(path)
+    for call in (lambda: quick().fit(X, "bought"), lambda: quick().fit([[1], [2]], [0, 1]).predict(X)):
+        with pytest.raises(TypeError, match=r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"):
+            call()
+    if of is open:
+        X.close()
+
+
 def test_the_folds_of_scikit_learn_print_one_warning(monkeypatch):
     monkeypatch.setattr(_categories, "_PRINTED", set())
     table, y = columns()
