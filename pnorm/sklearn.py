@@ -290,8 +290,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Threads, as in scikit-learn: None means one unless joblib's context sets another number, -1 means all. The
         coefficients do not depend on it.
     verbose : int
-        What `fit` prints. 0 prints nothing, 1 a line for each stage (cross-validation, training, cut-off), and 2 also a
-        line for each fold of the cross-validation.
+        What `fit` and `report_html` print. 0 prints nothing, 1 a line for each stage (cross-validation, training,
+        cut-off; four of a report), and 2 also a line for each fold of the cross-validation.
 
     Attributes
     ----------
@@ -765,6 +765,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._report(f"cross-validation: {of} runs choose what is not given")
         if done < of and self.verbose > 1:
             self._report(f"cross-validation: run {done + 1} of {of}")
+
+    def _report_stage(self, done: int, of: int) -> None:
+        """Print which stage of a report begins."""
+        if done < of:
+            stages = "lists to compare with", "changes since training", "measures", "columns and rows"
+            self._report(f"report: {stages[done]}")
 
     def _explain_later(self, known: _Rows) -> None:
         """Keep the rows until ranges and averages of them are asked for."""
@@ -1445,6 +1451,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "l1": self.l1_ or None,
             "l2": self.l2_ or None,
             "push": self.push,
+            "progress": self._report_stage if self.verbose else False,
             "n_threads": self._n_threads,
         }
         report_html(path, rows, positive, self.rankers_, self.lam_, **known | more)

@@ -551,13 +551,17 @@ def test_functions_have_no_importances():
         _ = model.feature_importances_
 
 
-def test_a_report_of_a_table(tmp_path, frame):
+def test_a_report_of_a_table(tmp_path, capsys, frame):
     X, y = frame
     words = np.array(["left", "stayed"])[y.astype(int)]
     model = quick().fit(X[:100], words[:100], pos_label="left")
     model.choose_cutoff(X[100:], words[100:], recall=0.5)
     training = X[:100], words[:100]
     model.report_html(tmp_path / "report.html", X[100:], words[100:], training=training, title="Who leaves", n_rows=5)
+    assert capsys.readouterr().out == ""
+    model.set_params(verbose=1).report_html(tmp_path / "other.html", X[100:], words[100:])
+    stages = ["lists to compare with", "changes since training", "measures", "columns and rows"]
+    assert capsys.readouterr().out.splitlines() == [f"[PNormPush] report: {stage}" for stage in stages]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "compared with the training rows" in text
     assert "Who leaves" in text
@@ -607,7 +611,9 @@ def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
     path.write_text("x,bought\n1,yes\n")
     X = of(path)
     for call in (lambda: quick().fit(X, "bought"), lambda: quick().fit([[1], [2]], [0, 1]).predict(X)):
-        with pytest.raises(TypeError, match=r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"):
+        with pytest.raises(
+            TypeError, match=r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"
+        ):
             call()
     if of is open:
         X.close()
