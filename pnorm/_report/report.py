@@ -195,8 +195,8 @@ def report_html(
 
     The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Evenly spaced rows are
     used for the shares of shapes if there are more than 100,000 rows, and for the importance of columns if rows times
-    columns exceed 33 million. With training rows, the logistic curves to compare with are fitted up to 28 times, on at most
-    16,384 rows of each class.
+    columns exceed 33 million. With training rows, the logistic curves to compare with are fitted up to 28 times,
+    on at most 16,384 rows of each class.
 
     Examples
     --------

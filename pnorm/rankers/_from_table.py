@@ -373,11 +373,11 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE),
     }
     uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not said.keys().isdisjoint(why)]
-    todo = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
-    todo += ["replace values that do not read with None"] * (_UNREAD in said)
+    hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
+    hints += ["replace values that do not read with None"] * (_UNREAD in said)
     warn(
         f"{_COLUMNS} {'; '.join([f'{what}: {names}' for what, names in said.items()])}. {plan_called} has the reasons; "
-        f"{'; '.join(todo)}",
+        f"{'; '.join(hints)}",
         TableWarning,
         once=True,
     )
