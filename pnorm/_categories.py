@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -285,12 +286,39 @@ def _list(values: Iterable[Any]) -> str:
     return ", ".join(map(_checks.shown, values))
 
 
-def warn(message: str | Warning, category: type[Warning]) -> None:
-    """Warn with the place of the caller of pnorm."""
+_PRINTED: set[tuple[str, str, int]] = set()
+"""Texts of warnings that were printed once, with the file and the line."""
+
+
+def warn(message: str | Warning, category: type[Warning], once: bool = False) -> None:
+    """Warn with the place of the caller of pnorm.
+
+    Python prints a text once for each place, but forgets what it has printed when filters change, as scikit-learn does
+    before each fold. With `once` it is not printed again.
+    """
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
+    if once and _is_printed_once(str(message), category, frame.f_globals.get("__name__", ""), frame.f_lineno):
+        key = str(message), frame.f_code.co_filename, frame.f_lineno
+        if key in _PRINTED:
+            return
+        _PRINTED.add(key)
     warnings.warn(message, category, stacklevel=depth)
+
+
+def _is_printed_once(text: str, category: type[Warning], module: str, line: int) -> bool:
+    """Return whether the filters of Python print the first warning only."""
+    filters = getattr(warnings, "_get_filters", lambda: warnings.filters)()  # those of the context, from Python 3.14 on
+    for action, of_text, of_category, of_module, at in filters:
+        if (
+            issubclass(category, of_category)
+            and (of_text is None or re.match(of_text, text))
+            and (of_module is None or re.match(of_module, module))
+            and at in (0, line)
+        ):
+            return action in ("default", "module", "once")
+    return True
 
 
 def distinct(

@@ -40,7 +40,13 @@ _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 class Cutoff:
     """A cut-off of a list, its guarantee, and the expected results. `cutoff` returns it; it prints as text.
 
-    The text of a cut-off of `pnorm.sklearn.PNormPush` begins with the rule of its `predict`.
+    A cut-off is a score: one chosen for a budget takes more or fewer rows of another list. For exactly B rows, take the
+    first B of each list.
+
+    The text has the guarantee, which is a one-sided bound, and the interval of the positives in one list. The two-sided
+    intervals of `precision`, `recall` and `hits` are attributes only: the lower end of a two-sided interval is below a
+    one-sided bound with the same confidence. The text of a cut-off of `pnorm.sklearn.PNormPush` begins with the rule of
+    its `predict`.
 
     All `Estimate` are None if no cut is possible because too many scores are equal.
 
@@ -69,7 +75,7 @@ class Cutoff:
     nearest: float | None
     """The score of the values below: `score`, or the best possible cut-off if `score` is None."""
     promised: float | None
-    """The guaranteed value at `nearest`, with `confidence`: a precision, a recall, or the hits within a budget."""
+    """One-sided bound at `nearest`, with `confidence`: a precision, a recall, or the expected hits within a budget."""
     confidence: float
     """The smallest share of held-out lists for which the guarantee holds."""
     depth: int
@@ -85,13 +91,13 @@ class Cutoff:
     share: float
     """The share of a new list with the score or more, estimated from the held-out rows."""
     precision: Estimate | None
-    """The share of positives among the rows taken."""
+    """The share of positives among the rows taken, with a two-sided interval."""
     recall: Estimate | None
-    """The share of the positives that is taken."""
+    """The share of the positives that is taken, with a two-sided interval."""
     hits: Estimate | None
-    """The expected number of positives among `rows`: `rows` times `precision`."""
+    """The expected number of positives among `rows`, with a two-sided interval: `rows` times `precision`."""
     one_list: tuple[int, int] | None
-    """Interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
+    """Two-sided interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
     n_cuts: int
     """Number of possible cuts. The intervals hold for all of them at once."""
     _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
@@ -165,19 +171,7 @@ class Cutoff:
         """
         scores = _checks.scores(f, "f")
         if self.score is None:
-            hint = "Ask for less, or choose it on more held-out rows"
-            if self.asked == "precision" and self.recall is not None:  # a lower one may fail by the same first rows
-                positives = round(float(self.recall) * self.n_pos)
-                hint = (
-                    f"It is decided by the rows with the highest scores: {positives or 'none'} of the first "
-                    f"{self.depth} held out {'is a positive' if positives <= 1 else 'are positives'}. Ask for recall= "
-                    "or budget=, or choose it on more held-out rows"
-                )
-            warn(
-                f"no row is taken: no cut-off keeps a {self.asked} of {self.target:.4g} with "
-                f"{100 * self.confidence:.4g} % confidence. {hint}",
-                UserWarning,
-            )
+            warn(f"no row is taken: {self._none()}", UserWarning)
             return np.zeros(scores.size, bool)
         return np.asarray(scores >= self.score)
 
@@ -201,41 +195,64 @@ class Cutoff:
         """Return which rows `predict` of an estimator takes, in sentences; none for another cut-off."""
         if self._zero is None:
             return []
-        which = "no row" if self.score is None else "rows with decision_function above 0"
-        return [f"predict takes {which}.", f"decision_function is now the score minus {self._zero:.6g} (threshold_)."]
+        zero = f"{self._zero:.6g}"
+        if self.score is None:
+            return [
+                "predict takes no row.",
+                f"decision_function is the score minus {zero}, the threshold_ of fit: its sign is not a cut-off.",
+            ]
+        return [
+            "predict takes rows with decision_function above 0.",
+            f"decision_function is now the score minus {zero} (threshold_).",
+        ]
+
+    def _none(self) -> str:
+        """Return, for a warning, that no cut-off keeps the target, what is proved instead, and what to do."""
+        less = "recall= or budget=" if self.asked == "precision" else "less"  # a lower precision may fail as well
+        return ". ".join([*self._missed(), f"Ask for {less}, or choose it on more held-out rows"])
+
+    def _missed(self) -> list[str]:
+        """Return sentences that say that no cut-off keeps the target, and what the nearest cut proves."""
+        if self.asked == "budget":
+            return [f"no cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer"]
+        missed = [f"no cut-off keeps a {self.asked} of {self.target:.4g} {self._sure()}"]
+        if self.promised is not None:
+            missed.append(
+                f"The nearest cut takes the first {self.depth} of {self.n_pos + self.n_neg} held-out rows, "
+                f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
+                f"{self.promised:.4g} (one-sided bound)"
+            )
+        return missed
+
+    def _found(self) -> int:
+        """Return the number of positives among the held-out rows taken."""
+        return round(self.n_pos * float(self.recall or 0.0))
+
+    def _sure(self) -> str:
+        return f"with {100 * self.confidence:.4g} % confidence"
 
     def _told(self) -> tuple[list[str], list[tuple[str, str]]]:
         """Return the guarantee in sentences, and numbers with their names."""
-        sure = f"with {100 * self.confidence:.4g} % confidence"
-        lines = []
-        if not self.kept and self.asked == "budget":
-            lines.append(f"No cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer.")
-        elif not self.kept:
-            lines.append(f"No cut-off keeps a {self.asked} of {self.target:.4g} {sure}.")
-        if self.nearest is None or self.promised is None or self.one_list is None:
-            return [*lines, "There are too few rows, or too few different scores, to cut the list."], []
-        at = f"Rows with a score of {self.nearest:.6g} or more"
+        if self.score is None or self.promised is None or self.one_list is None:
+            told = [f"{said[:1].upper()}{said[1:]}." for said in self._missed()]
+            if self.promised is None:
+                told.append("There are too few rows, or too few different scores, to cut the list.")
+            return told, []
         if self.asked == "precision":
-            lines.append(f"{at}: {self.promised:.4g} of them or more are positives, {sure}.")
+            promise = f"{self.promised:.4g} of them are positives"
         elif self.asked == "recall":
-            lines.append(f"{at}: {self.promised:.4g} of the positives or more are among them, {sure}.")
+            promise = f"{self.promised:.4g} of the positives are among them"
         else:
-            least = _count(self.promised, math.floor)
-            lines.append(f"{at}: {least} or more of {_count(self.rows)} are positives, {sure}.")
-        found = round(self.n_pos * float(self.recall or 0.0))
+            promise = f"{_count(self.promised, math.floor)} of {_count(self.rows)} are positives on average"
+        at = f"Rows with a score of {self.score:.6g} or more"
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
-        rows = [("held-out rows", f"{total}, with {found} of the {self.n_pos} positives")]
+        rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]
         if self.prior is not None:
             rows.append(("prior", f"{self.prior:.4g}"))
         rows.append(("rows", f"{_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"))
-        for name in ("precision", "recall"):
-            value, low, high = map(_short, getattr(self, name))
-            rows.append((name, f"{value}, {low} to {high}"))
-        if self.hits is not None:
-            low, high = _count(self.hits.low, math.floor), _count(self.hits.high, math.ceil)
-            rows.append(("hits", f"{_count(float(self.hits))}, {low} to {high}"))
-        rows.append(("in one list", f"{self.one_list[0]} to {self.one_list[1]} hits"))
-        return lines, rows
+        low, high = self.one_list
+        rows.append(("in one list", f"between {low} and {high} positives, {self._sure()} (two-sided interval)"))
+        return [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."], rows
 
 
 def of_estimator(found: Cutoff, zero: float) -> Cutoff:
@@ -243,11 +260,6 @@ def of_estimator(found: Cutoff, zero: float) -> Cutoff:
     found = copy(found)
     object.__setattr__(found, "_zero", zero)
     return found
-
-
-def _short(x: float) -> str:
-    """Return a number with four digits."""
-    return f"{x:.4g}" if x < 1000.0 else f"{x:.0f}"
 
 
 def _count(x: float, to_whole: Callable[[float], int] = round) -> str:
@@ -364,13 +376,10 @@ def cutoff(
     >>> rng = np.random.default_rng(0)
     >>> f_pos, f_neg = rng.normal(2, 1, 300), rng.normal(0, 1, 700)
     >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
-    Rows with a score of 1.45574 or more: 0.8 of them or more are positives, with 95 % confidence.
+    Rows with a score of 1.45574 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
     held-out rows  238 of 1000, with 203 of the 300 positives
     rows           238 of 1000, a share of 0.238
-    precision      0.8529, 0.7698 to 0.9155
-    recall         0.6767, 0.5879 to 0.7573
-    hits           203, 183.2 to 217.9
-    in one list    167 to 227 hits
+    in one list    between 167 and 227 positives, with 95 % confidence (two-sided interval)
 
     The same from all scores and their labels:
 

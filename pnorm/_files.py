@@ -139,7 +139,7 @@ class ScoringFunction:
         Returns
         -------
         ndarray, shape (N,)
-            f(x).
+            f(x). ``decision_function`` of the estimator returns this minus its ``threshold_``.
 
         Raises
         ------

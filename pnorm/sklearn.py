@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import numbers
+import os
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -289,8 +290,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Threads, as in scikit-learn: None means one unless joblib's context sets another number, -1 means all. The
         coefficients do not depend on it.
     verbose : int
-        What `fit` prints. 0 prints nothing, 1 a line for each stage (cross-validation, training, cut-off), and 2 also a
-        line for each fold of the cross-validation.
+        What `fit` and `report_html` print. 0 prints nothing, 1 a line for each stage (cross-validation, training,
+        cut-off; four of a report), and 2 also a line for each fold of the cross-validation.
 
     Attributes
     ----------
@@ -531,6 +532,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
+        if isinstance(X, (str, os.PathLike)) or hasattr(X, "readline"):
+            raise TypeError(
+                f"X must have rows; got {_checks.shown(X)}. Read it first, as in frame = pandas.read_csv(path), which "
+                "needs pandas (pip install pandas), or rank it in a terminal: pnorm FILE --label COLUMN"
+            )
         if len(getattr(X, "shape", (0, 0))) == 1 and hasattr(X, "to_frame"):
             raise ValueError(
                 f"X must have rows and columns; got a single column ({type(X).__name__}). Pass a frame, as in "
@@ -641,7 +647,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
             If `pos_label` is not given and the labels are words other than plain opposites such as yes and no, or the
-            positive one sorts first, such as ja and nein.
+            positive one sorts first, such as ja and nein. If no cut-off meets `cutoff`; `predict` then takes no row.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
@@ -759,6 +765,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._report(f"cross-validation: {of} runs choose what is not given")
         if done < of and self.verbose > 1:
             self._report(f"cross-validation: run {done + 1} of {of}")
+
+    def _report_stage(self, done: int, of: int) -> None:
+        """Print which stage of a report begins."""
+        if done < of:
+            stages = "lists to compare with", "changes since training", "measures", "columns and rows"
+            self._report(f"report: {stages[done]}")
 
     def _explain_later(self, known: _Rows) -> None:
         """Keep the rows until ranges and averages of them are asked for."""
@@ -1046,9 +1058,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class. Compare it with 0, and not
-            with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values.
-            If there is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`; `pnorm.score`, and ``score`` of the model that `pnorm.load` returns, are f(x).
+            It is above 0 if `predict` returns the positive class. Compare it with 0, and not with `threshold_`:
+            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values. If there is a
+            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -1252,6 +1265,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If X is not like the rows of `fit`, y has other labels or only one, or the requirement is invalid.
 
+        Warns
+        -----
+        UserWarning
+            If no cut-off meets the requirement. The message has the bound that the nearest cut proves.
+
         Examples
         --------
         >>> import pnorm
@@ -1274,6 +1292,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = cutoff(f[positive], f[~positive], **asked)
         self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
         self.cutoff_ = of_estimator(found, self.threshold_)
+        if found.score is None:
+            warn(f"predict will take no row: {found._none()}", UserWarning)
         return self.cutoff_
 
     def _score(self, X: Any, strict: bool | None = False) -> Vector:
@@ -1433,6 +1453,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "l1": self.l1_ or None,
             "l2": self.l2_ or None,
             "push": self.push,
+            "progress": self._report_stage if self.verbose else False,
             "n_threads": self._n_threads,
         }
         report_html(path, rows, positive, self.rankers_, self.lam_, **known | more)

@@ -1661,6 +1661,7 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     columns = ["tx", "score", "probability", "rank", "take"]
     pandas.testing.assert_frame_equal(plain[columns], written[columns])
     assert f"Cut-off\n  Take {(f >= expected.score).sum()} of 600 rows: those with a score of" in out
+    assert "takes more or fewer rows of another list. For exactly 20 rows: --budget 20\n" in " ".join(out.split("\n  "))
     assert "since training" in out.lower()
 
 

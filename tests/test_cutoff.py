@@ -425,11 +425,8 @@ def test_a_record_is_plain():
 def test_it_prints_in_plain_words():
     kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.8)).splitlines()
     assert kept[0].startswith("Rows with a score of ")
-    assert kept[0].endswith(": 0.8 of them or more are positives, with 95 % confidence.")
-    not_kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.999)).splitlines()
-    assert not_kept[0] == "No cut-off keeps a precision of 0.999 with 95 % confidence."
-    assert not_kept[1].startswith("Rows with a score of ")
-    assert "of the positives or more are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
+    assert kept[0].endswith(": at least 0.8 of them are positives, with 95 % confidence (one-sided bound).")
+    assert "at least 0.8 of the positives are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
     day = str(pnorm.cutoff(F_POS, F_NEG, budget=200, of=10_000, prior=0.01))
     assert "of 10000, a share of" in day
     assert "\nprior          0.01\n" in day
@@ -437,15 +434,39 @@ def test_it_prints_in_plain_words():
     assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
 
 
-def test_counts_are_printed_with_one_decimal_and_ends_rounded_outwards():
+@pytest.mark.parametrize("asked", [{"precision": 0.8}, {"recall": 0.8}, {"budget": 20}], ids=str)
+def test_each_number_with_a_confidence_says_of_which_kind_it_is(asked):
+    """One bound and one interval: the lower end of an interval is below the bound with the same confidence."""
+    found = pnorm.cutoff(F_POS, F_NEG, **asked)
+    bound, *facts, one_list = str(found).splitlines()
+    low, high = found.one_list
+    assert bound.endswith(", with 95 % confidence (one-sided bound).")
+    assert one_list == f"in one list    between {low} and {high} positives, with 95 % confidence (two-sided interval)"
+    assert "confidence" not in " ".join(facts)
+    assert [fact.split("  ")[0] for fact in facts] == ["held-out rows", "rows"]
+
+
+@pytest.mark.parametrize("asked", ["precision", "recall"])
+def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
+    found = pnorm.cutoff(F_POS, F_NEG, **{asked: 0.9999})
+    positives = int((found.nearest <= F_POS).sum())
+    assert str(found).splitlines() == [
+        f"No cut-off keeps a {asked} of 0.9999 with 95 % confidence.",
+        f"The nearest cut takes the first {found.depth} of 500 held-out rows, {positives} of them positive: it proves a "
+        f"{asked} of at least {found.promised:.4g} (one-sided bound).",
+    ]
+    with pytest.warns(UserWarning, match=rf"no cut-off keeps .* of at least {found.promised:.4g} \(one-sided"):
+        found.takes(F_POS)
+
+
+def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
     rng = np.random.default_rng(0)
     cut = pnorm.cutoff(rng.normal(1, 1, 12), rng.normal(0, 1, 40), budget=5)
     lines = str(cut).splitlines()
-    for line in [line for line in lines if line.startswith(("hits", "rows"))] + lines[:1]:
+    for line in [line for line in lines if line.startswith("rows")] + lines[:1]:
         assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("share")[0]), line
-    low, high = re.search(r"^hits +[\d.]+, ([\d.]+) to ([\d.]+)$", str(cut), re.MULTILINE).groups()
-    assert 0.0 <= cut.hits.low - float(low) < 0.1 + 1e-9
-    assert 0.0 <= float(high) - cut.hits.high < 0.1 + 1e-9
+    low = float(re.search(r": at least ([\d.]+) of 5 are positives on average", lines[0]).group(1))
+    assert 0.0 <= cut.promised - low < 0.1 + 1e-9
     assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1234"]
 
 
@@ -475,11 +496,11 @@ def test_sides_are_checked():
         pnorm.cutoff([1.0], [0.0], precision=0.5, pos_weight=[1.0])
 
 
-def test_a_precision_that_is_not_kept_says_which_rows_decide():
+def test_a_precision_that_is_not_kept_names_its_rows():
     """A lower precision would fail by the same rows, so that less is not what to ask for."""
     neg = np.arange(1000.0) + 5000.0
     found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
     assert found.score is None
-    told = rf"none of the first {found.depth} held out is a positive\. Ask for recall= or budget=, or"
+    told = rf"the first {found.depth} of 2000 held-out rows, none of them positive: .* Ask for recall= or budget=, or"
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()

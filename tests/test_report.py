@@ -336,6 +336,16 @@ def test_it_has_all_that_was_given(full):
     assert "left out" in str(full.tables["Columns"])
 
 
+def test_a_report_tells_its_stages_and_is_the_same(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    seen, pages = [], []
+    for progress in (False, lambda *counts: seen.append(counts)):
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, progress=progress)
+        pages.append((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert seen == [(done, 4) for done in range(5)]
+    assert pages[0] == pages[1]
+
+
 PARTS = {
     "intercept": "Calibration of the probabilities",
     "cross_validation": "How p and the penalty were chosen",

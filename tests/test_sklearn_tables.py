@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm import _categories
 from pnorm._checks.labelled import PAIRS
 from pnorm.rankers import TableWarning, UnknownLevelWarning
 
@@ -70,7 +71,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"Columns left out: id \(an id") as told:
+    with pytest.warns(TableWarning, match=r"Columns left out: id\. model\.rankers_\.plan has") as told:
         model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
@@ -217,13 +218,12 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\), which is to be a finite"):
             fit("age", row, np.inf)
         for kinds in ({"age": "number"}, {}):
-            with pytest.warns(UserWarning, match="does not read") as warned:
-                fit("age", row, "many", kinds=kinds)
+            with pytest.warns(UserWarning, match="do not read: age") as warned:
+                model = fit("age", row, "many", kinds=kinds)
             (said,) = [of for of in warned if of.category in (TableWarning, UnknownLevelWarning)]
             assert said.category is TableWarning
-            assert f"age (1 value does not read as a number and counts as missing: 'many' (row {row} of X))" in str(
-                said.message
-            )
+            note = f"1 value does not read as a number and counts as missing: 'many' (row {row} of X)"
+            assert note in model.rankers_.plan[0].note
         with pytest.raises(ValueError, match=rf"^X has \[1\] at row {row}, column 1 \('town'\), which is to be text"):
             fit("town", row, [1], kinds={"town": "category"})
         with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\); a level that is a num"):
@@ -406,11 +406,17 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     threshold = model.threshold_
     model.choose_cutoff(X, y, precision=0.6)
     assert model.threshold_ != threshold
-    model.choose_cutoff(X, y, precision=0.9999)
-    assert (model.cutoff_.score, model.threshold_) == (None, threshold)
-    assert str(model.cutoff_).startswith(
-        f"predict takes no row.\ndecision_function is now the score minus {threshold:.6g} (threshold_).\nNo cut-off keeps"
+    with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 0.9999") as told:
+        found = model.choose_cutoff(X, y, precision=0.9999)
+    assert f"proves a precision of at least {found.promised:.4g} (one-sided bound). Ask for" in str(told[0].message)
+    assert told[0].filename == __file__
+    assert found is model.cutoff_
+    assert (found.score, model.threshold_) == (None, threshold)
+    assert str(found).startswith(
+        f"predict takes no row.\ndecision_function is the score minus {threshold:.6g}, the threshold_ of fit: its sign is "
+        "not a cut-off.\nNo cut-off keeps"
     )
+    assert f"Rows with a score of {found.nearest:.6g}" not in str(found)
     with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
         assert not model.predict(X).any()
     assert np.isfinite(model.decision_function(X)).all()
@@ -440,6 +446,7 @@ def test_rows_held_out_for_the_cut_off_are_not_trained_on():
     assert model.cutoff_ == by_hand.choose_cutoff(X[held], y[held], recall=0.5)
 
 
+@pytest.mark.filterwarnings("ignore:predict will take no row")
 def test_the_precision_is_kept_in_95_percent_of_lists():
     model, _, _ = fitted()
     X, y = clouds(20_000, seed=1)
@@ -544,13 +551,17 @@ def test_functions_have_no_importances():
         _ = model.feature_importances_
 
 
-def test_a_report_of_a_table(tmp_path, frame):
+def test_a_report_of_a_table(tmp_path, capsys, frame):
     X, y = frame
     words = np.array(["left", "stayed"])[y.astype(int)]
     model = quick().fit(X[:100], words[:100], pos_label="left")
     model.choose_cutoff(X[100:], words[100:], recall=0.5)
     training = X[:100], words[:100]
     model.report_html(tmp_path / "report.html", X[100:], words[100:], training=training, title="Who leaves", n_rows=5)
+    assert capsys.readouterr().out == ""
+    model.set_params(verbose=1).report_html(tmp_path / "other.html", X[100:], words[100:])
+    stages = ["lists to compare with", "changes since training", "measures", "columns and rows"]
+    assert capsys.readouterr().out.splitlines() == [f"[PNormPush] report: {stage}" for stage in stages]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "compared with the training rows" in text
     assert "Who leaves" in text
@@ -594,6 +605,29 @@ def test_unknown_words_are_taken_in_their_order_with_a_warning():
     assert model.classes_.tolist() == ["fraud", "ok"]
 
 
+@pytest.mark.parametrize("of", [str, lambda path: path, open], ids=["text", "path", "file"])
+def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
+    path = tmp_path / "leads.csv"
+    path.write_text("x,bought\n1,yes\n")
+    X = of(path)
+    for call in (lambda: quick().fit(X, "bought"), lambda: quick().fit([[1], [2]], [0, 1]).predict(X)):
+        with pytest.raises(
+            TypeError, match=r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"
+        ):
+            call()
+    if of is open:
+        X.close()
+
+
+def test_the_folds_of_scikit_learn_print_one_warning(monkeypatch):
+    monkeypatch.setattr(_categories, "_PRINTED", set())
+    table, y = columns()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_score(quick(), as_frame(table, "pandas"), y, cv=3)
+    assert [of.category for of in caught] == [TableWarning]
+
+
 def test_a_warning_names_the_plan_of_the_model_and_spellings():
     x = np.linspace(-2, 2, 80)
     X = {"x": x, "town": ["Ulm", "ulm", "Bonn", "BONN"] * 20}
@@ -601,8 +635,8 @@ def test_a_warning_names_the_plan_of_the_model_and_spellings():
         quick().fit(X, np.sin(7 * x) + x > 0)
     message = str(told[0].message)
     assert told[0].filename == __file__
-    assert "town (4 differ only in case or spaces: " in message
-    assert message.endswith('Pass kinds={"town": "any case"} to merge them. model.rankers_.plan lists all columns')
+    assert "with several spellings of one value: town. model.rankers_.plan has the reasons; " in message
+    assert message.endswith('pass kinds={"COLUMN": KIND} to change that: "any case" merges spellings')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(kinds={"town": "any case"}).fit(X, np.sin(7 * x) + x > 0)

@@ -520,6 +520,12 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
             f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
             f"the new rows are like those, {low:,.0f} to {high:,.0f} of the rows taken are positive."
         )
+    if found.asked == "budget" and found.target >= 1.0:
+        rows = int(found.target)
+        lines += sentences(
+            "The model keeps a budget as a score, which takes more or fewer rows of another list. For exactly "
+            f"{counted(rows, 'row')}: --budget {rows}"
+        )
     return lines
 
 

@@ -645,17 +645,15 @@ def _cutoff(of: Findings) -> Section | None:
     if of.cutoff is None:
         return None
     sentences, table = of.cutoff._told()
-    return (
-        "cutoff",
-        "Cut-off",
-        paragraph(*[text(line, markup.SENTENCE) for line in sentences])
-        + markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
-        + paragraph(
+    body = paragraph(*[text(line, markup.SENTENCE) for line in sentences])
+    if table:
+        body += markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
+        body += paragraph(
             "The guarantee holds for new rows from the same distribution as the held-out rows. It accounts for the "
             "choice of the cut-off and for the number of held-out rows.",
             kind="soft",
-        ),
-    )
+        )
+    return "cutoff", "Cut-off", body
 
 
 def _proof(of: Findings) -> Section | None:

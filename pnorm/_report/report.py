@@ -29,7 +29,7 @@ from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._report.verdicts import counted_together, hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
-from pnorm._trace import Trace
+from pnorm._trace import Trace, progress_range
 from pnorm._version import version
 from pnorm.metrics import precision_at
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
@@ -94,6 +94,7 @@ def report_html(
     reproduce: str | Mapping[str, str] | None = None,
     n_rows: int = 20,
     seed: Seed = 0,
+    progress: bool | Callable[[int, int], object] = False,
     n_threads: int | None = None,
 ) -> None:
     r"""Write an HTML report on a ranked list, for readers who decide whether to use the list.
@@ -166,11 +167,17 @@ def report_html(
         Largest number of rows in the list.
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They are for the resamples of the intervals.
+    progress : bool or callable
+        Show a progress bar; needs tqdm, the extra ``progress``. The bar counts four stages: the lists to compare with,
+        the changes since training, the measures, and the columns and rows. A function is called as
+        ``progress(done, of)``, with the number of finished stages and of all stages, before each stage and at the end.
     n_threads : int, optional
         Number of threads; by default, one for each core that this process may use. As in `score`.
 
     Raises
     ------
+    ImportError
+        If `progress` is asked for and tqdm is missing.
     ValueError, TypeError
         If the rows do not fit the rankers, there is only one class, or an argument has another length than X.
     OSError
@@ -188,7 +195,8 @@ def report_html(
 
     The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Evenly spaced rows are
     used for the shares of shapes if there are more than 100,000 rows, and for the importance of columns if rows times
-    columns exceed 33 million.
+    columns exceed 33 million. With training rows, the logistic curves to compare with are fitted up to 28 times,
+    on at most 16,384 rows of each class.
 
     Examples
     --------
@@ -230,10 +238,13 @@ def report_html(
     trained = None if beside.training is None else _training(beside.training, positive)
     drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
     warned: list[Warning] = []
+    stage = iter(progress_range(4, progress, "stage"))
+    next(stage)
     with kept(warned, UnknownLevelWarning, read=lambda warning: warning):
         f = score(X, rankers, lam, n_threads=n_threads)
         if not lists and others is None and trained is not None and _is_table(X, rankers):
             lists = _baselines(X, *trained, rankers, push, seed, n_threads)
+    next(stage)
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
     is_test = _checks.flag(held_out, "held_out")
@@ -241,6 +252,7 @@ def report_html(
     if moved is None or not any(column.unseen for column in moved.columns):  # it names them
         said += dict.fromkeys([beside.in_file(text) for text in map(str, warned) if text not in unread])
     chances = None if b is None or power is None else sigmoid(f, power, b)
+    next(stage)
     judged = quality(
         f[is_pos],
         f[~is_pos],
@@ -250,6 +262,7 @@ def report_html(
         probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
         seed=seed,
     )
+    next(stage)
     which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
     means = _means(among[0], among[1], rankers, lam, push, n_threads) if beside.means is None else beside.means
     matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
@@ -286,6 +299,7 @@ def report_html(
     made = content.sections(findings)
     foot = f"Made by pnorm {text(version)}. This page needs no network and contains no scripts."
     _replace(target, markup.page(findings.title, content.head(findings), made, foot).encode("utf-8"))
+    next(stage, None)
 
 
 def _labelled(X: Any, y: Any, positive: Any, name: str, of_labels: str) -> tuple[Any, NDArray[np.bool_]]:

@@ -95,6 +95,9 @@ _NAMED_ID = re.compile(
 class TableWarning(UserWarning):
     """A warning of columns of a table that are left out, or that may be known only after the outcome.
 
+    Its text has the names of the columns. The `plan` of the weak rankers has the reasons. The same text is printed
+    once for a line of code, also if it is that of a cross-validation, unless a filter of `warnings` says otherwise.
+
     Examples
     --------
     >>> import warnings
@@ -103,7 +106,7 @@ class TableWarning(UserWarning):
     ...     warnings.simplefilter("always", pnorm.rankers.TableWarning)
     ...     H = pnorm.rankers.from_table({"one": [1, 1, 1], "n": [5, 6, 5]}, {"one": [1, 1, 1], "n": [1, 6, 2]})
     >>> print(str(caught[0].message).partition(".")[0])
-    Columns left out: one (all values are equal)
+    Columns left out: one
     """
 
 
@@ -183,7 +186,7 @@ def from_table(
         kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
         least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
         positives, or of the indicator of missing values. For a column of at most 10 values, and for missing values, an
-        AUC of 0.95 is enough; the message has the share of the rows in which the column agrees with the label.
+        AUC of 0.95 is enough; the plan has the share of the rows in which the column agrees with the label.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
@@ -346,45 +349,44 @@ class _Learned:
 
 
 def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
-    """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome."""
-    plans = [of.plan for of in learned]
-    left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != AS_ASKED]
-    unread = [f"{shown(of.plan.name)} ({of.ask.text})" for of in learned if of.ask is not None and not of.ask.lost]
-    doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
-    leaks = [shown(of.plan.name) for of in learned if of.separates]
-    alike = [f"{shown(of.plan.name)} ({of.agrees} of the rows)" for of in learned if of.agrees]
-    spelled = [f"{shown(of.plan.name)} ({of.spelled})" for of in learned if of.spelled]
-    said = []
-    if left:
-        said.append(f"{_LEFT_OUT_ARE} {_few(left)}.")
-    if doubts:
-        said.append(f"{_CATEGORIES_ARE} {_few(doubts)}.")
-    if unread:
-        said.append(f"{_UNREAD_ARE} {_few(unread)}. Replace these values with None to silence this.")
-    if spelled:
-        names = [shown(of.plan.name) for of in learned if of.spelled]
-        kinds = ", ".join([f'"{name}": "any case"' for name in names[:5]]) + ", ..." * (len(names) > 5)
-        said.append(f"{_SPELLED_ARE} {_few(spelled)}. Pass kinds={{{kinds}}} to merge them.")
-    if leaks:
-        known = "it is" if len(leaks) == 1 else "they are"
-        said.append(f"{_LEAKS_ARE} {_few(leaks)}. Check that {known} known before the outcome.")
-    if alike:
-        said.append(f"{_ALIKE_ARE} {_few(alike)}. Check that the values are known before the outcome.")
+    """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome.
+
+    The message has names only, so that it is the same in all folds of a cross-validation.
+    """
+    of_kind = {
+        _LEFT_OUT: [of for of in learned if of.plan.kind == LEFT_OUT and of.plan.note != AS_ASKED],
+        _DOUBTS: [of for of in learned if of.doubt and of.source is not None],
+        _UNREAD: [of for of in learned if of.ask is not None and not of.ask.lost],
+        _SPELLED: [of for of in learned if of.spelled],
+        _LEAKS: [of for of in learned if of.separates],
+        _AGREE: [of for of in learned if of.agrees],
+    }
+    said = {kind: _few([shown(of.plan.name) for of in columns]) for kind, columns in of_kind.items() if columns}
     told = _TOLD.get()
     if not said or told:
         return
     if told is not None:
         told.append(True)
-    uses = 'Pass kinds={"COLUMN": "category"} to use a column, or "leave out" to drop it'
-    others = [uses] if left or doubts or unread or leaks or alike else []
-    warn(". ".join([f"{' '.join(said)} {plan_called} lists all columns", *others]), TableWarning)
+    of_kinds = {
+        "category": ("uses a column", _LEFT_OUT, _DOUBTS),
+        "any case": ("merges spellings", _SPELLED),
+        "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE),
+    }
+    uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not said.keys().isdisjoint(why)]
+    hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
+    hints += ["replace values that do not read with None"] * (_UNREAD in said)
+    warn(
+        f"{_COLUMNS} {'; '.join([f'{what}: {names}' for what, names in said.items()])}. {plan_called} has the reasons; "
+        f"{'; '.join(hints)}",
+        TableWarning,
+        once=True,
+    )
 
 
-_LEFT_OUT_ARE, _CATEGORIES_ARE = "Columns left out:", "Columns of text read as categories:"
-_LEAKS_ARE = "Columns that separate the sides nearly alone:"
-_ALIKE_ARE = "Columns that agree with the label:"
-_UNREAD_ARE = "Columns with values that do not read:"
-_SPELLED_ARE = "Columns with several spellings of one value:"
+_COLUMNS = "Columns"
+_LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
+_UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
+_LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
 """Not empty if the tables of this run have been warned of; None if every table is warned of."""
@@ -402,7 +404,8 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    return message.startswith((_LEFT_OUT_ARE, _CATEGORIES_ARE, _UNREAD_ARE, _SPELLED_ARE, _LEAKS_ARE, _ALIKE_ARE))
+    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _LEAKS, _AGREE
+    return message.startswith(tuple([f"{_COLUMNS} {kind}: " for kind in kinds]))
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
