@@ -1536,7 +1536,7 @@ def difference(
     confidence: float = 0.95,
     n_resamples: int = 1000,
     seed: Seed = 0,
-    **arguments: Any,
+    **arguments: object,
 ) -> Estimate:
     """Return the difference of a measure between two lists of the same rows, with an interval.
 
