@@ -2045,10 +2045,13 @@ def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
     assert " id " not in run(capsys, path, *how)[1].split("Columns")[0]
     written(path, {7: "L1", 9: "L1", 11: "L1", 20: "L19", 40: "L30"})
     note = (
-        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept\n"
+        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept"
     )
-    status, out, _ = run(capsys, path, *how, "--save", model)
-    assert (status, out.count(note)) == (0, 1)
+    scores, together = tmp_path / "s.csv", "; an id is held out with all its rows, or not at all\n"
+    status, out, _ = run(capsys, path, *how, "--save", model, "--out", scores)
+    assert (status, out.count(note + together)) == (0, 1)
+    assert (pandas.read_csv(scores).groupby("lead")["held_out"].nunique() == 1).all()
+    note += "\n"
     assert note in run(capsys, path, "--model", model, "--id", 1)[1]
     assert "is in more than one" not in run(capsys, path, *how[:2], "-t", 2)[1]
     later = written(tmp_path / "later.csv", {0: "", 5: "", 9: "L8"})

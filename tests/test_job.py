@@ -309,6 +309,65 @@ def test_a_share_needs_two_rows_of_either_class():
         hold_out.share([True, False] * 5, 1.0)
 
 
+def in_units(n, seed, of_each=3):
+    """Rows of which some are about the same unit, and their labels; a unit may have rows of both classes."""
+    rng = np.random.default_rng(seed)
+    units = rng.integers(n // of_each, size=n)
+    units = np.unique(units, return_inverse=True)[1]
+    return units, rng.random(n) < 0.1 + 0.3 * (units % 4 == 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("part", [0.05, 0.2, 0.7])
+def test_all_rows_of_a_unit_are_on_one_side(part, seed):
+    units, y = in_units(900, seed)
+    held = hold_out.share(y, part, seed, units)
+    assert not {*units[held].tolist()} & {*units[~held].tolist()}
+    for side in (y, ~y):
+        assert abs(held[side].sum() - part * side.sum()) <= np.bincount(units).max()
+
+
+def test_units_of_one_row_change_no_draw():
+    y = np.arange(200) % 7 == 0
+    assert (hold_out.share(y, 0.3, 5, np.arange(200)) == hold_out.share(y, 0.3, 5)).all()
+    assert hold_out.units(["a", "b", "", ""]) is None
+    assert hold_out.units(["a", "", "b", "a", ""]).tolist() == [0, 1, 2, 0, 3]
+
+
+def test_units_that_cannot_be_divided_are_refused():
+    y = np.array([True] * 3 + [False] * 5)
+    with pytest.raises(ValueError, match="the positive rows have too few different ids"):
+        hold_out.share(y, 0.2, 0, np.array([0, 0, 0, 1, 2, 3, 4, 5]))
+    with pytest.raises(ValueError, match="the negative rows have too few different ids"):
+        hold_out.share(y, 0.2, 0, np.array([0, 1, 2, 3, 3, 3, 3, 3]))
+
+
+def test_folds_keep_units_together():
+    units, y = in_units(600, 1)
+    pos, neg = hold_out.folds(y, 5, 0, units)
+    assert {*pos.tolist()} == {*neg.tolist()} == {*range(5)}
+    fold = np.empty(600, int)
+    fold[y], fold[~y] = pos, neg
+    assert all(len({*fold[units == unit].tolist()}) == 1 for unit in units)
+    few = np.array([0, 0, 0, 1, 2, 3, 4, 5])  # two units have positive rows
+    pos, neg = hold_out.folds(few < 2, 5, 0, few)
+    assert sorted(pos.tolist()) in ([0, 0, 0, 1], [0, 1, 1, 1])
+    assert {*neg.tolist()} == {0, 1}
+    assert hold_out.folds(few < 1, 5, 0, few) == 5
+    assert hold_out.folds(y, 5, 0, None) == 5
+
+
+def test_the_choice_divides_rows_by_their_units():
+    """Copies of rows of noise in several folds would make a list of noise look good."""
+    rng = np.random.default_rng(0)
+    units = np.repeat(np.arange(60), 4)
+    X, y = rng.normal(size=(60, 3))[units], (np.arange(60) % 2 == 0)[units]
+    how = {"p": 1.0, "rankers": partial(pnorm.rankers.quantile_thresholds, linear=False), "compare": False}
+    held = hold_out.share(y, 0.2, 0, units)
+    apart, mixed = [job.tested(X, y, held, units=of, **how).learned.cross_validation for of in (units, None)]
+    assert apart.mean.max() < 0.65 < 0.8 < mixed.mean.max()
+
+
 DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]
 LATER = [True, False, True, False, True]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks
+from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff, cutoff
 from pnorm._job.baselines import baselines
-from pnorm._job.hold_out import both
+from pnorm._job.hold_out import both, folds
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.explain import beside_means, means_of, parts_of
@@ -85,11 +85,11 @@ class Tested:
         return learn_again(*_sides(table, y), self.learned, n_threads=n_threads)
 
 
-def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
+def tested(table: Any, y: Any, held: Any, *, units: NDArray[np.intp] | None = None, **options: Any) -> Tested:
     """Learn from some rows of a table, and test on those that are `held`.
 
-    `table` is whatever `rankers.from_table` reads; `y` says which rows are positive, and `hold_out` which to hold out.
-    `options` are those of `learn_and_test`. It is a ValueError if a part lacks a class, before any work is done.
+    `table` is whatever `rankers.from_table` reads; `y` says which rows are positive, and `hold_out` which to hold out,
+    and the `units` of the rows. The other `options` are those of `learn_and_test`. It is a ValueError if a part lacks a class, before any work is done.
     """
     n = _checks.n_rows(table, "table")
     positive = _checks.one_or_zero(y, "y", n)
@@ -97,6 +97,7 @@ def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
     both(out, positive)
     places = [np.flatnonzero(rows) for rows in (~out, out)]
     (X, known), (X_held, y_held) = [(_checks.rows(table, where), positive[where]) for where in places]
+    options["units"] = None if units is None else units[places[0]]
     return learn_and_test(X, known, X_held, y_held, _rows=places[1], _whole=(table, positive), **options)
 
 
@@ -119,6 +120,7 @@ def learn_and_test(
     seed: int = 0,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    units: NDArray[np.intp] | None = None,
     _rows: Any = None,
     _whole: Any = None,
     **how: Any,
@@ -128,8 +130,8 @@ def learn_and_test(
     `budget`, `precision`, `recall`, `of` and `prior` are those of `cutoff`, of held-out scores. A budget is a depth of
     the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and `confidence` are
     those of `quality`. `compare` says whether to train the baselines, which sparse rows have not. `n_top` rows of the
-    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines; `how` goes
-    to `learn`, as `progress` does.
+    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines. Rows of X with
+    the same number in `units` are in one fold of the choice; `how` goes to `learn`, as `progress` does.
     """
     positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
     positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
@@ -148,7 +150,8 @@ def learn_and_test(
     seconds: dict[str, float] = {}
     pos, neg = _sides(X, positive)
     with _timed("learn", seconds):
-        learned = learn(pos, neg, seed=seed, n_threads=n_threads, progress=progress, **how)
+        dealt = folds(positive, _default.FOLDS, seed, units)
+        learned = learn(pos, neg, seed=seed, folds=dealt, n_threads=n_threads, progress=progress, **how)
     if progress is not None:
         progress("testing", 0, 3)
     with kept(told, TableWarning, UnknownLevelWarning, read=lambda warning: warning):
