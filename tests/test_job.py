@@ -16,6 +16,7 @@ from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
 from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
+from pnorm._job.copies import copies
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
 from pnorm.rankers import from_table
@@ -366,6 +367,83 @@ def test_the_choice_divides_rows_by_their_units():
     held = hold_out.share(y, 0.2, 0, units)
     apart, mixed = [job.tested(X, y, held, units=of, **how).learned.cross_validation for of in (units, None)]
     assert apart.mean.max() < 0.65 < 0.8 < mixed.mean.max()
+
+
+# Copies of training rows ------------------------------------------------------------------------------
+
+
+def measured(n, seed, digits=2):
+    """Columns of rows: measurements, some of them missing, and two categories."""
+    rng = np.random.default_rng(seed)
+    x = rng.gamma(2.0, 100.0, n).round(digits)
+    x[rng.random(n) < 0.05] = np.nan
+    return [rng.integers(4, size=n), x, rng.integers(2, size=n)]
+
+
+def pairs_of(columns, training, held):
+    return [(column[training], column[held]) for column in columns]
+
+
+def equal_rows(columns, training, held):
+    """The rule of `copies` without its thresholds on the number, by comparing all pairs; the second column is finest."""
+    n_equal = n_told = 0
+    for i in held:
+        same = [[c[i] == c[j] or (c[i] != c[i] and c[j] != c[j]) for c in columns] for j in training]
+        equal = sum(map(all, same))
+        near = sum([all([*of[:1], *of[2:]]) for of in same])
+        others = sum([of[1] for of in same]) - equal
+        n_equal += equal > 0
+        n_told += equal > 0 and equal**2 <= len(training) and near * others / len(training) < 0.5
+    return n_equal, n_told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_are_the_rows_that_a_comparison_of_all_pairs_finds(seed):
+    rng = np.random.default_rng(seed)
+    columns = measured(200, seed)
+    again = np.r_[np.arange(200), rng.choice(200, 40, replace=False)]
+    columns = [column[again] for column in columns]
+    order = rng.permutation(again.size)
+    training, held = order[60:], order[:60]
+    n_equal, n_told = equal_rows(columns, training, held)
+    assert 5 < n_told <= n_equal
+    assert copies(pairs_of(columns, training, held)) == n_told
+
+
+def test_rows_that_are_equal_by_chance_are_no_copies():
+    columns, held = measured(2000, 0), np.arange(2000) < 400
+    assert copies(pairs_of(columns, ~held, held)) == 0
+    few = [np.round(columns[1] / 100.0), *columns[::2]]  # few values: nearly all rows are equal to others
+    assert equal_rows(few, np.flatnonzero(~held), np.flatnonzero(held))[0] > 380
+    assert copies(pairs_of(few, ~held, held)) == 0
+    columns[1][::3] = 0.0  # many rows without any purchase
+    columns[0][::3] = columns[2][::3] = 0
+    assert equal_rows(columns, np.flatnonzero(~held), np.flatnonzero(held))[0] > 130
+    assert copies(pairs_of(columns, ~held, held)) == 0
+
+
+def test_copies_are_told_if_they_are_one_in_a_hundred():
+    columns = measured(5000, 0, digits=12)
+    again = np.arange(4000)
+    for n, told in ((9, 0), (10, 10)):
+        of = np.r_[again, np.flatnonzero(~np.isnan(columns[1]))[:n], np.arange(4000, 5000 - n)]
+        found = [column[of] for column in columns]
+        held = np.arange(of.size) >= 4000
+        assert copies(pairs_of(found, ~held, held)) == told
+
+
+def test_a_test_with_copies_has_a_warning():
+    x = measured(900, 0, digits=12)
+    again = np.r_[np.arange(900), np.arange(100)]
+    table = {"region": np.array(list("abcd"))[x[0][again]].tolist(), "amount": x[1][again]}
+    y, held = (x[0] == 0)[again], np.arange(1000) >= 800
+    how = {"p": 1.0, "l2": 0.1, "linear": True, "compare": False}
+    found = job.tested(table, y, held, **how)
+    assert found.copied == ("95 or more of the 200 test rows are copies of training rows: the test may be too good.",)
+    assert found.warnings[-1:] == found.copied
+    assert job.tested(table, y, held & (np.arange(1000) < 900), **how).copied == ()
+    units = hold_out.units([str(k) for k in again])
+    assert job.tested(table, y, hold_out.share(y, 0.2, 0, units), **how).copied == ()
 
 
 DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]

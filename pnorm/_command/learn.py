@@ -269,8 +269,8 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
     if job.test is None:
         found = tested(job.file.table, job.file.y, job.held, units=job.units, **more, **how)
     else:
-        test = job.test.table, job.test.y
-        found = learn_and_test(job.file.table, job.file.y, *test, units=job.units, **more, **how)
+        more |= {"units": job.units}
+        found = learn_and_test(job.file.table, job.file.y, job.test.table, job.test.y, **more, **how)
     kept = found.learned
     if arguments.refit:
         progress("learning from all rows")
@@ -679,6 +679,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
     notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings)]
     notes = [text for text in notes if text in _other_warnings(found)]
+    notes += [] if test is None else test.copied
     if found.is_refitted:
         notes.append(_REFITTED)
     if training is not None and job.drawn is not None:

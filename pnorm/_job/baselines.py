@@ -104,7 +104,7 @@ def baselines(
     rng = _checks.generator(seed)
     most = max(100, min(_ROWS, _NUMBERS // (2 * len(H._sources))))
     sides = [_some(rng, X, most) for X in (pos, neg)]
-    columns = list(zip(*[_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
+    columns = list(zip(*[values_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
     return [
         Baseline(LINEAR, _lines(H, columns, n_threads)),
         Baseline(CURVES, _curves(H, columns, push)),
@@ -112,7 +112,7 @@ def baselines(
     ]
 
 
-def _read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None = None) -> Iterator[NDArray[Any]]:
+def values_read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None = None) -> Iterator[NDArray[Any]]:
     """Yield what is in each column that is used: floats, NaN where missing, or numbers of levels."""
     used = H._sources if sources is None else sources
     width = H._width
@@ -235,7 +235,7 @@ def _sum(H: Table, parts: Sequence[_Part], lam: Vector) -> Callable[[Any], Vecto
 
     def score(X: Any) -> Vector:
         f = np.zeros(_checks.n_rows(X, "X"))
-        for part, own, x in zip(parts, of_parts, _read(H, X), strict=True):
+        for part, own, x in zip(parts, of_parts, values_read(H, X), strict=True):
             f += part.score(x, own)
         return f
 
@@ -342,7 +342,7 @@ def _logistic(
 
 def _alone(H: Table, pos: Any, neg: Any) -> Baseline:
     best, most = None, -1.0
-    for source, x_pos, x_neg in zip(H._sources, _read(H, pos, "pos"), _read(H, neg, "neg"), strict=True):
+    for source, x_pos, x_neg in zip(H._sources, values_read(H, pos, "pos"), values_read(H, neg, "neg"), strict=True):
         order = _by_level(x_pos, x_neg) if x_pos.dtype.kind == "i" else _by_number(x_pos, x_neg)
         found = _auc(order(x_pos), order(x_neg))
         if found > most:
@@ -350,7 +350,7 @@ def _alone(H: Table, pos: Any, neg: Any) -> Baseline:
     assert best is not None
     source, order = best
     name = f"{shown(H.plan[source.column].name, 40)} alone"
-    return Baseline(name, lambda X: order(next(_read(H, X, "X", (source,)))))
+    return Baseline(name, lambda X: order(next(values_read(H, X, "X", (source,)))))
 
 
 def _by_number(pos: Vector, neg: Vector) -> Callable[[Vector], Vector]:

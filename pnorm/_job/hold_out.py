@@ -42,15 +42,15 @@ def share(y: Any, share: float = SHARE, seed: Any = 0, units: NDArray[np.intp] |
     drawn = [rng.permutation(own) for own in _of_kinds(sizes)]
     held = np.zeros(sizes[0].size, bool)
     for side in (1, 0):
-        n, there = int(sizes[side].sum()), int(sizes[side][held].sum())
-        ends = np.r_[there, there + sizes[side][drawn[side]].cumsum()]
+        n, before = int(sizes[side].sum()), int(sizes[side][held].sum())
+        ends = np.r_[before, before + sizes[side][drawn[side]].cumsum()]
         wanted = min(max(round(part * n), 1), n - 1)
-        first = 0 if there else 1
+        first = 0 if before else 1
         take = first + int(np.abs(ends[first:] - wanted).argmin()) if ends.size > first else 0
         held[drawn[side][: min(take, max(drawn[side].size - 1, 0))]] = True
     out: NDArray[np.bool_] = held[of]
-    for side, name in enumerate(_SIDES):
-        if not 0 < np.count_nonzero(out & (positive == bool(side))) < sizes[side].sum():
+    for kind, name in enumerate(_SIDES):
+        if not 0 < np.count_nonzero(out & (positive == bool(kind))) < sizes[kind].sum():
             raise ValueError(
                 f"the {name} rows have too few different ids to hold some of them out with all rows of their ids; "
                 "train without holding rows out, or without ids"

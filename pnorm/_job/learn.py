@@ -147,9 +147,10 @@ def learn(
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
             stage = "choosing by cross-validation"
-            dealt = {"seed": seed, "folds": folds, "sizes": None if whole is None else whole.sizes}
-            shown = {} if progress is None else {"progress": lambda done, of: progress(stage, done, of)}
-            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, **dealt, **how, **shown)
+            more: dict[str, Any] = {"seed": seed, "folds": folds, "sizes": None if whole is None else whole.sizes}
+            if progress is not None:
+                more["progress"] = lambda done, of: progress(stage, done, of)
+            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, **how, **more)
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
     return Learned(
         chosen.rankers,
