@@ -626,10 +626,23 @@ def test_the_best_column_by_brute_force():
         *_, alone = baselines(*sides_of(of_sign, y), H)
         assert alone.name == "income alone"
         assert (alone.score(of_sign) == sign * columns_of(of_sign)["income"]).all()
-    *_, alone = baselines(*sides_of({"city": table["city"], "member": table["member"]}, y))
+    *_, alone = baselines(*sides_of({"city": table["city"]}, y))
     assert alone.name == "city alone"
     assert alone.score(table) == pytest.approx(columns["city"])
     assert alone.score({"city": ["Turin"], "member": [True]}) == pytest.approx(y.mean())
+
+
+def test_a_category_of_noise_is_not_the_best_column():
+    """Its levels order the rows better that they are learned from than a weak number does, and no other rows."""
+    rng = np.random.default_rng(0)
+    code, x = rng.integers(400, size=10_000), rng.normal(size=10_000)
+    y = rng.random(10_000) < 0.15 + 0.03 * (x > 0.0)
+    by_level = np.bincount(code, y) / np.bincount(code)
+    assert metrics.auc(by_level[code], y=y) > metrics.auc(x, y=y) + 0.05
+    table = {"code": [f"c{k}" for k in code], "x": x}
+    pos, neg = [{name: np.array(column)[side] for name, column in table.items()} for side in (y, ~y)]
+    *_, alone = baselines(pos, neg, kinds={"code": "category"})
+    assert alone.name == "x alone"
 
 
 def test_straight_lines_by_a_matrix():
@@ -713,7 +726,7 @@ def test_baselines_of_columns_with_little_in_them():
     pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
     neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
     found = baselines(pos, neg)
-    assert found[-1].name == "a alone"
+    assert found[-1].name == "c alone"
     for baseline in found:
         assert np.isfinite(baseline.score({"a": [None, 3.0], "b": [1, 2], "c": [None, 2.0]})).all()
 
