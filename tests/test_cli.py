@@ -2027,6 +2027,20 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
     assert "Test on 240 rows of " in out
 
 
+def test_a_label_that_no_row_has_is_told_before_missing_labels(capsys, tmp_path, deals):
+    """In batches, the rest of the labels is not known by then."""
+    path = tmp_path / "some.csv"
+    table = pandas.read_csv(deals)
+    table.loc[100:, "stage"] = None
+    table.to_csv(path, index=False)
+    err = run(capsys, path, "--label", "stage", "--positive", "won bakc")[2]
+    assert "no row has the label 'won bakc' in column 'stage'; its labels are " in err
+    assert err.endswith("; did you mean 'won back'?\n")
+    err = run(capsys, path, "--label", "stage", "--positive", "won bakc", "--memory", 0)[2]
+    assert "the label 'stage' is missing in line 102 of" in err
+    assert err.endswith(". No row before it has the label 'won bakc' of --positive\n")
+
+
 def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
     """Also with a model and with --test; in several files, the places have their names."""
     folder, model = tmp_path / "rows", tmp_path / "m.json"
