@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm._checks import NUMBER, Vector
-from pnorm._checks.text import aligned, counted, shown
+from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._default import BOTH, CUTS, LINES, STEPS
@@ -213,6 +213,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
         more = ", ..." if len(alike) > 4 else ""
         lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
+    numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
+    if numbers:
+        missing = pasted(*[f"--missing={number}" for number in numbers[:4]])
+        mean = "means" if len(numbers) == 1 else "mean"
+        lines += sentences(f"If {first(numbers, 4, str)} {mean} missing (in all columns): {missing}", 2)
     return lines
 
 
