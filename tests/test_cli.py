@@ -2027,6 +2027,35 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
     assert "Test on 240 rows of " in out
 
 
+def test_a_number_that_may_mean_missing_is_named_with_its_option(capsys, tmp_path):
+    path, rng = tmp_path / "t.csv", np.random.default_rng(0)
+    table = pandas.DataFrame({"age": rng.integers(18, 90, 400), "debt": rng.integers(0, 60, 400)})
+    table.loc[::20, "age"], table.loc[::9, "debt"] = 999, -1
+    table.assign(y=rng.integers(2, size=400)).to_csv(path, index=False)
+    how = [path, "--label", "y", "-t", 2, "--holdout", 0]
+    out = run(capsys, *how)[1]
+    assert "  age     number      73  999 in 20 rows, and no other value above 89\n" in out
+    assert "  If 999, -1 mean missing (in all columns): --missing=999 --missing=-1\n" in out
+    out = run(capsys, *how, "--missing=999", "--missing=-1")[1]
+    assert "mean missing" not in out
+    assert re.search(r"  age     number      72 +20\n", out)
+
+
+@pytest.mark.parametrize(("slope", "is_told"), [(4.0, True), (0.0, False)])
+def test_a_trend_of_time_that_matters_has_a_note(capsys, tmp_path, slope, is_told):
+    rng = np.random.default_rng(0)
+    day, x = np.sort(rng.integers(730, size=1500)), rng.normal(size=1500)
+    y = rng.random(1500) < 1.0 / (1.0 + np.exp(0.5 - x - slope * (day / 730 - 0.5)))
+    dates = np.datetime64("2023-01-01") + day
+    note = "booked is learned from too, and its trend is level in later rows: --ignore booked leaves it out"
+    path = tmp_path / "t.csv"
+    how = [path, "--label", "y", "--time", "booked", "-p", 1, "--linear", "--l2", 0.1]
+    for of_time in (dates, day):
+        pandas.DataFrame({"booked": of_time, "x": x, "y": y.astype(int)}).to_csv(path, index=False)
+        assert (note in run(capsys, *how)[1]) is is_told
+    assert "leaves it out" not in run(capsys, *how, "--ignore", "booked")[1]
+
+
 def test_a_label_that_no_row_has_is_told_before_missing_labels(capsys, tmp_path, deals):
     """In batches, the rest of the labels is not known by then."""
     path = tmp_path / "some.csv"

@@ -30,8 +30,8 @@ from pnorm._job.baselines import LINEAR
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
-from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
-from pnorm._reasons.explain import moving_together, spread_of_columns
+from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
+from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
@@ -57,6 +57,9 @@ _REFITTED = "After the test, the model was trained again on all rows. No rows ar
 
 _SOME = 10_000
 """Rows, at most, on which the effects of columns are compared."""
+
+_MATTERS = 0.2
+"""The standard deviation of the trend of --time, as a share of that of the score, from which on there is a note."""
 
 _Top = tuple[NDArray[np.intp], list[str]]
 """Rows of a list, and their reasons."""
@@ -349,7 +352,9 @@ def _print(
     same = printing.repeated_ids(job.file, columns.id, columns.time is None and bool(job.held.any()))
     if job.test is not None:
         same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
-    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
+    printing.notes(
+        [_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files, *_beyond(job, learned)]
+    )
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -454,6 +459,23 @@ def _how_read(job: _Job) -> list[str]:
         return [told]
     few = " and ".join([counted(n, name) for n, name in zip(sides, ("positive", "negative"), strict=True)])
     return [f"{told}; the model uses all training rows; its settings are chosen on {few}"]
+
+
+def _beyond(job: _Job, learned: Learned) -> list[str]:
+    """Return that the column of --time is learned from, if its trend matters: it is level in all later rows."""
+    H, time = learned.H, job.columns.time
+    plan = next((of for of in getattr(H, "plan", ()) if of.name == time and of.rankers), None)
+    if plan is None or time is None:
+        return []
+    X = typical(_checks.rows(job.file.table, job.like_all()))
+    trend = f"{time} (trend)" if plan.kind == DATE else time
+    spread, part = spread_of_score(X, H, learned.lam, trend)
+    if part < _MATTERS * spread:
+        return []
+    return [
+        f"{shown(time, 30)} is learned from too, and its trend is level in later rows: {pasted('--ignore', time)} "
+        "leaves it out"
+    ]
 
 
 def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
