@@ -783,8 +783,8 @@ def test_one_column_that_is_as_good_is_told(good, push):
         if by == 0
         else f"{abs(by):.0f} {what}{'s' * (abs(by) != 1)} {'more' if by > 0 else 'fewer'} than"
     )
-    begins = rf"In the {first} {of.depth} rows this list has (?:[^()]*\([^()]*\) and )?{many} “age alone” \("
-    ends = rf"[^()]*\)\.(?: “age alone” is better in the {first} {of.depth} rows\.)?"
+    begins = rf"In the {first} {of.depth} rows this list has (?:[^()]*(?:\([^()]*\))? and )?{many} “age alone”"
+    ends = rf"(?: \([^()]*\))?\.(?: “age alone” is better in the {first} {of.depth} rows\.)?"
     (told,) = re.findall(begins + ends, text) or [""]
     assert (told != "") == (low <= 0)
     assert ("“age alone” is better" in told) == (high < 0)
@@ -2043,6 +2043,49 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
     assert "Test on 240 rows of " in out
 
 
+def test_a_number_that_may_mean_missing_is_named_with_its_option(capsys, tmp_path):
+    path, rng = tmp_path / "t.csv", np.random.default_rng(0)
+    table = pandas.DataFrame({"age": rng.integers(18, 90, 400), "debt": rng.integers(0, 60, 400)})
+    table.loc[::20, "age"], table.loc[::9, "debt"] = 999, -1
+    table.assign(y=rng.integers(2, size=400)).to_csv(path, index=False)
+    how = [path, "--label", "y", "-t", 2, "--holdout", 0]
+    out = run(capsys, *how)[1]
+    assert "  age     number      73  999 in 20 rows, and no other value above 89\n" in out
+    assert "  If 999, -1 mean missing (in all columns): --missing=999 --missing=-1\n" in out
+    out = run(capsys, *how, "--missing=999", "--missing=-1")[1]
+    assert "mean missing" not in out
+    assert re.search(r"  age     number      72 +20\n", out)
+
+
+@pytest.mark.parametrize(("slope", "is_told"), [(4.0, True), (0.0, False)])
+def test_a_trend_of_time_that_matters_has_a_note(capsys, tmp_path, slope, is_told):
+    rng = np.random.default_rng(0)
+    day, x = np.sort(rng.integers(730, size=1500)), rng.normal(size=1500)
+    y = rng.random(1500) < 1.0 / (1.0 + np.exp(0.5 - x - slope * (day / 730 - 0.5)))
+    dates = np.datetime64("2023-01-01") + day
+    note = "booked is learned from too, and its trend is level in later rows: --ignore booked leaves it out"
+    path = tmp_path / "t.csv"
+    how = [path, "--label", "y", "--time", "booked", "-p", 1, "--linear", "--l2", 0.1]
+    for of_time in (dates, day):
+        pandas.DataFrame({"booked": of_time, "x": x, "y": y.astype(int)}).to_csv(path, index=False)
+        assert (note in run(capsys, *how)[1]) is is_told
+    assert "leaves it out" not in run(capsys, *how, "--ignore", "booked")[1]
+
+
+def test_a_label_that_no_row_has_is_told_before_missing_labels(capsys, tmp_path, deals):
+    """In batches, the rest of the labels is not known by then."""
+    path = tmp_path / "some.csv"
+    table = pandas.read_csv(deals)
+    table.loc[100:, "stage"] = None
+    table.to_csv(path, index=False)
+    err = run(capsys, path, "--label", "stage", "--positive", "won bakc")[2]
+    assert "no row has the label 'won bakc' in column 'stage'; its labels are " in err
+    assert err.endswith("; did you mean 'won back'?\n")
+    err = run(capsys, path, "--label", "stage", "--positive", "won bakc", "--memory", 0)[2]
+    assert "the label 'stage' is missing in line 102 of" in err
+    assert err.endswith(". No row before it has the label 'won bakc' of --positive\n")
+
+
 def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
     """Also with a model and with --test; in several files, the places have their names."""
     folder, model = tmp_path / "rows", tmp_path / "m.json"
@@ -2061,10 +2104,13 @@ def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
     assert " id " not in run(capsys, path, *how)[1].split("Columns")[0]
     written(path, {7: "L1", 9: "L1", 11: "L1", 20: "L19", 40: "L30"})
     note = (
-        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept\n"
+        "  lead: 3 ids are in more than one row: L1 (lines 3, 9, 11, ...), L19 (lines 21, 22), ...; all rows are kept"
     )
-    status, out, _ = run(capsys, path, *how, "--save", model)
-    assert (status, out.count(note)) == (0, 1)
+    scores, together = tmp_path / "s.csv", "; an id is held out with all its rows, or not at all\n"
+    status, out, _ = run(capsys, path, *how, "--save", model, "--out", scores)
+    assert (status, out.count(note + together)) == (0, 1)
+    assert (pandas.read_csv(scores).groupby("lead")["held_out"].nunique() == 1).all()
+    note += "\n"
     assert note in run(capsys, path, "--model", model, "--id", 1)[1]
     assert "is in more than one" not in run(capsys, path, *how[:2], "-t", 2)[1]
     later = written(tmp_path / "later.csv", {0: "", 5: "", 9: "L8"})

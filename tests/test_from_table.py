@@ -1367,3 +1367,36 @@ def test_letters_that_may_be_units_are_no_powers_of_ten():
         power = 10 ** _forms.SCALES[word.lstrip("0123456789.")]
         exact = Fraction(word.rstrip("kmbn")) * power
         assert _forms.number(word, Form(".", scaled=True)) == float(exact)
+
+
+def apart(values):
+    """The note on a column of numbers that may stand for missing values, after every other row is positive."""
+    table = {"x": list(values)}
+    pos, neg = [{"x": table["x"][side::2]} for side in (0, 1)]
+    (plan,) = from_table(pos, neg).plan
+    return plan.note, plan.apart
+
+
+AGES = [18.0 + k % 80 for k in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("others", "value", "rows", "note"),
+    [
+        (AGES, 999, 37, "999 in 37 rows, and no other value above 97"),
+        (AGES, -999, 3, "-999 in 3 rows, and no other value below 18"),
+        (AGES, -1, 3, "-1 in 3 rows, and no other value below 18"),
+        ([x / 7.0 for x in AGES], 9999, 4, "9999 in 4 rows, and no other value above 13.8571"),
+        (AGES, 999, 2, ""),
+        (AGES, 1000, 37, ""),
+        (AGES, 99, 37, ""),  # an age
+        (AGES, -2, 37, ""),
+        ([x - 50.0 for x in AGES], -1, 37, ""),  # with other negative values
+        ([x - 50.0 for x in AGES], 9999, 37, ""),
+        ([k % 10 for k in range(400)], 999, 37, ""),  # few values, which may be codes
+        ([(k % 40) ** 4 / 40.0**4 for k in range(400)], -1, 37, ""),  # small numbers, such as differences
+    ],
+)
+def test_a_number_that_may_mean_missing_has_a_note(others, value, rows, note):
+    spread = np.linspace(0, len(others), rows, dtype=int)  # on both sides
+    assert apart(np.insert(np.array(others, float), spread, value)) == (note, note.partition(" in ")[0])

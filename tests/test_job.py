@@ -19,6 +19,7 @@ from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
 from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
+from pnorm._job.copies import copies
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
 from pnorm._report import markup
@@ -375,6 +376,142 @@ def test_a_share_needs_two_rows_of_either_class():
         hold_out.share([True, False] * 5, 1.0)
 
 
+def in_units(n, seed, of_each=3):
+    """Rows of which some are about the same unit, and their labels; a unit may have rows of both classes."""
+    rng = np.random.default_rng(seed)
+    units = rng.integers(n // of_each, size=n)
+    units = np.unique(units, return_inverse=True)[1]
+    return units, rng.random(n) < 0.1 + 0.3 * (units % 4 == 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("part", [0.05, 0.2, 0.7])
+def test_all_rows_of_a_unit_are_on_one_side(part, seed):
+    units, y = in_units(900, seed)
+    held = hold_out.share(y, part, seed, units)
+    assert not {*units[held].tolist()} & {*units[~held].tolist()}
+    for side in (y, ~y):
+        assert abs(held[side].sum() - part * side.sum()) <= np.bincount(units).max()
+
+
+def test_units_of_one_row_change_no_draw():
+    y = np.arange(200) % 7 == 0
+    assert (hold_out.share(y, 0.3, 5, np.arange(200)) == hold_out.share(y, 0.3, 5)).all()
+    assert hold_out.units(["a", "b", "", ""]) is None
+    assert hold_out.units(["a", "", "b", "a", ""]).tolist() == [0, 1, 2, 0, 3]
+
+
+def test_units_that_cannot_be_divided_are_refused():
+    y = np.array([True] * 3 + [False] * 5)
+    with pytest.raises(ValueError, match="the positive rows have too few different ids"):
+        hold_out.share(y, 0.2, 0, np.array([0, 0, 0, 1, 2, 3, 4, 5]))
+    with pytest.raises(ValueError, match="the negative rows have too few different ids"):
+        hold_out.share(y, 0.2, 0, np.array([0, 1, 2, 3, 3, 3, 3, 3]))
+
+
+def test_folds_keep_units_together():
+    units, y = in_units(600, 1)
+    pos, neg = hold_out.folds(y, 5, 0, units)
+    assert {*pos.tolist()} == {*neg.tolist()} == {*range(5)}
+    fold = np.empty(600, int)
+    fold[y], fold[~y] = pos, neg
+    assert all(len({*fold[units == unit].tolist()}) == 1 for unit in units)
+    few = np.array([0, 0, 0, 1, 2, 3, 4, 5])  # two units have positive rows
+    pos, neg = hold_out.folds(few < 2, 5, 0, few)
+    assert sorted(pos.tolist()) in ([0, 0, 0, 1], [0, 1, 1, 1])
+    assert {*neg.tolist()} == {0, 1}
+    assert hold_out.folds(few < 1, 5, 0, few) == 5
+    assert hold_out.folds(y, 5, 0, None) == 5
+
+
+def test_the_choice_divides_rows_by_their_units():
+    """Copies of rows of noise in several folds would make a list of noise look good."""
+    rng = np.random.default_rng(0)
+    units = np.repeat(np.arange(60), 4)
+    X, y = rng.normal(size=(60, 3))[units], (np.arange(60) % 2 == 0)[units]
+    how = {"p": 1.0, "rankers": partial(pnorm.rankers.quantile_thresholds, linear=False), "compare": False}
+    held = hold_out.share(y, 0.2, 0, units)
+    apart, mixed = [job.tested(X, y, held, units=of, **how).learned.cross_validation for of in (units, None)]
+    assert apart.mean.max() < 0.65 < 0.8 < mixed.mean.max()
+
+
+# Copies of training rows ------------------------------------------------------------------------------
+
+
+def measured(n, seed, digits=2):
+    """Columns of rows: measurements, some of them missing, and two categories."""
+    rng = np.random.default_rng(seed)
+    x = rng.gamma(2.0, 100.0, n).round(digits)
+    x[rng.random(n) < 0.05] = np.nan
+    return [rng.integers(4, size=n), x, rng.integers(2, size=n)]
+
+
+def pairs_of(columns, training, held):
+    return [(column[training], column[held]) for column in columns]
+
+
+def equal_rows(columns, training, held):
+    """The rule of `copies` without its thresholds on the number, by comparing all pairs; the second column is finest."""
+    n_equal = n_told = 0
+    for i in held:
+        same = [[c[i] == c[j] or (c[i] != c[i] and c[j] != c[j]) for c in columns] for j in training]
+        equal = sum(map(all, same))
+        near = sum([all([*of[:1], *of[2:]]) for of in same])
+        others = sum([of[1] for of in same]) - equal
+        n_equal += equal > 0
+        n_told += equal > 0 and equal**2 <= len(training) and near * others / len(training) < 0.5
+    return n_equal, n_told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_are_the_rows_that_a_comparison_of_all_pairs_finds(seed):
+    rng = np.random.default_rng(seed)
+    columns = measured(200, seed)
+    again = np.r_[np.arange(200), rng.choice(200, 40, replace=False)]
+    columns = [column[again] for column in columns]
+    order = rng.permutation(again.size)
+    training, held = order[60:], order[:60]
+    n_equal, n_told = equal_rows(columns, training, held)
+    assert 5 < n_told <= n_equal
+    assert copies(pairs_of(columns, training, held)) == n_told
+
+
+def test_rows_that_are_equal_by_chance_are_no_copies():
+    columns, held = measured(2000, 0), np.arange(2000) < 400
+    assert copies(pairs_of(columns, ~held, held)) == 0
+    few = [np.round(columns[1] / 100.0), *columns[::2]]  # few values: nearly all rows are equal to others
+    assert equal_rows(few, np.flatnonzero(~held), np.flatnonzero(held))[0] > 380
+    assert copies(pairs_of(few, ~held, held)) == 0
+    columns[1][::3] = 0.0  # many rows without any purchase
+    columns[0][::3] = columns[2][::3] = 0
+    assert equal_rows(columns, np.flatnonzero(~held), np.flatnonzero(held))[0] > 130
+    assert copies(pairs_of(columns, ~held, held)) == 0
+
+
+def test_copies_are_told_if_they_are_one_in_a_hundred():
+    columns = measured(5000, 0, digits=12)
+    again = np.arange(4000)
+    for n, told in ((9, 0), (10, 10)):
+        of = np.r_[again, np.flatnonzero(~np.isnan(columns[1]))[:n], np.arange(4000, 5000 - n)]
+        found = [column[of] for column in columns]
+        held = np.arange(of.size) >= 4000
+        assert copies(pairs_of(found, ~held, held)) == told
+
+
+def test_a_test_with_copies_has_a_warning():
+    x = measured(900, 0, digits=12)
+    again = np.r_[np.arange(900), np.arange(100)]
+    table = {"region": np.array(list("abcd"))[x[0][again]].tolist(), "amount": x[1][again]}
+    y, held = (x[0] == 0)[again], np.arange(1000) >= 800
+    how = {"p": 1.0, "l2": 0.1, "linear": True, "compare": False}
+    found = job.tested(table, y, held, **how)
+    assert found.copied == ("95 or more of the 200 test rows are copies of training rows: the test may be too good.",)
+    assert found.warnings[-1:] == found.copied
+    assert job.tested(table, y, held & (np.arange(1000) < 900), **how).copied == ()
+    units = hold_out.units([str(k) for k in again])
+    assert job.tested(table, y, hold_out.share(y, 0.2, 0, units), **how).copied == ()
+
+
 DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]
 LATER = [True, False, True, False, True]
 
@@ -555,10 +692,23 @@ def test_the_best_column_by_brute_force():
         *_, alone = baselines(*sides_of(of_sign, y), H)
         assert alone.name == "income alone"
         assert (alone.score(of_sign) == sign * columns_of(of_sign)["income"]).all()
-    *_, alone = baselines(*sides_of({"city": table["city"], "member": table["member"]}, y))
+    *_, alone = baselines(*sides_of({"city": table["city"]}, y))
     assert alone.name == "city alone"
     assert alone.score(table) == pytest.approx(columns["city"])
     assert alone.score({"city": ["Turin"], "member": [True]}) == pytest.approx(y.mean())
+
+
+def test_a_category_of_noise_is_not_the_best_column():
+    """Its levels order the rows better that they are learned from than a weak number does, and no other rows."""
+    rng = np.random.default_rng(0)
+    code, x = rng.integers(400, size=10_000), rng.normal(size=10_000)
+    y = rng.random(10_000) < 0.15 + 0.03 * (x > 0.0)
+    by_level = np.bincount(code, y) / np.bincount(code)
+    assert metrics.auc(by_level[code], y=y) > metrics.auc(x, y=y) + 0.05
+    table = {"code": [f"c{k}" for k in code], "x": x}
+    pos, neg = [{name: np.array(column)[side] for name, column in table.items()} for side in (y, ~y)]
+    *_, alone = baselines(pos, neg, kinds={"code": "category"})
+    assert alone.name == "x alone"
 
 
 def test_straight_lines_by_a_matrix():
@@ -642,7 +792,7 @@ def test_baselines_of_columns_with_little_in_them():
     pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
     neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
     found = baselines(pos, neg)
-    assert found[-1].name == "a alone"
+    assert found[-1].name == "c alone"
     for baseline in found:
         assert np.isfinite(baseline.score({"a": [None, 3.0], "b": [1, 2], "c": [None, 2.0]})).all()
 

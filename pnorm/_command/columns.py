@@ -17,7 +17,7 @@ from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command import options
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._tables import NEGATIVE, RANK, Batches, Source, positive_labels
+from pnorm._tables import NEGATIVE, RANK, Batches, Source, absent, positive_labels
 from pnorm._tables.source import texts_of
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
@@ -274,6 +274,8 @@ def labels_of(
     has_label = np.array([text not in missing for text in labels], bool)
     counts = Counter([text for text in labels if text not in missing])
     if missing and unlabelled is None:
+        if what == TO_TRAIN:
+            check_positive(Counter([text for text in labels if not reads_as_missing(text)]), column, arguments.positive)
         rows = np.flatnonzero(~has_label)
         many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
         told = advice(counts, what, arguments.positive, arguments.negative)
@@ -284,6 +286,14 @@ def labels_of(
     if missing:
         check_known(counts, column, path, unlabelled)
     return labels, has_label
+
+
+def check_positive(counts: Counter[str], column: str, positive: Sequence[str] | None) -> None:
+    """Raise CommandError if no row has a label of --positive, and some have others."""
+    known = {word(label) for label in counts}
+    for label in positive or ():
+        if known and word(label) not in known:
+            raise CommandError(str(absent(label, counts, f"column {_checks.shown(column)}")))
 
 
 def check_negative(labels: Collection[str], negative: Sequence[str] | None, what: str) -> None:
@@ -355,6 +365,9 @@ def advice(
         labels = first([f"{shown(label)} ({n:,})" for label, n in counts.most_common()], 8, str)
         last += f". The other rows have the labels {labels}; name the positive label with --positive as well"
         last += merged(counts)
+    if what == TO_TRAIN:  # in batches; in memory, all labels were known and this was an error
+        unknown = [label for label in positive or () if word(label) not in words]
+        last += f". No row before it has the label {_checks.shown(unknown[0])} of --positive" if unknown else ""
     if negative is not None:
         return f"Add --unlabelled {RANK} {use}{last}"
     return f"Add --unlabelled {RANK} {use}, or --unlabelled {NEGATIVE} if an empty label means negative{last}"

@@ -30,8 +30,8 @@ from pnorm._job.baselines import LINEAR
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
-from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested
-from pnorm._reasons.explain import moving_together, spread_of_columns
+from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
+from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
@@ -58,6 +58,9 @@ _REFITTED = "After the test, the model was trained again on all rows. No rows ar
 _SOME = 10_000
 """Rows, at most, on which the effects of columns are compared."""
 
+_MATTERS = 0.2
+"""The standard deviation of the trend of --time, as a share of that of the score, from which on there is a note."""
+
 _Top = tuple[NDArray[np.intp], list[str]]
 """Rows of a list, and their reasons."""
 
@@ -77,6 +80,8 @@ class _Job:
     """Which rows of the file are held out."""
     told: str
     """The rows that the list is measured on, in words, such as "held-out rows"."""
+    units: NDArray[np.intp] | None = None
+    """The number of the id of each row of the file, if all rows are in memory and ids are repeated."""
     drawn: Drawn | None = None
     """Facts on all rows of a file that is read in batches, from which the rows above were drawn; else None."""
     reader: Reader | None = None
@@ -198,20 +203,21 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
             drawn = first_reading(reader, arguments)
         file = drawn.file
+    units = None if drawn is not None or file.ids is None else hold_out.units(file.ids)
     if arguments.test is not None:
         of_test = _test(arguments, columns, file, progress)
         where = f"rows of {path_shown(arguments.test)}"
         if of_test.numbers is not None:
             where = _of_drawn(of_test.numbers.size, of_test.all_counts[0], where)
-        return _Job(columns, file, of_test, np.zeros(file.y.size, bool), where, drawn, reader)
-    held = _held(arguments, file, columns) if drawn is None else drawn.held
+        return _Job(columns, file, of_test, np.zeros(file.y.size, bool), where, units, drawn, reader)
+    held = _held(arguments, file, columns, units) if drawn is None else drawn.held
     told = "held-out rows" if held.any() else "training rows"
     if held.any() and columns.time is not None:
         told += f", the latest by {shown(columns.time, 30)}"
     if drawn is not None:
         whole = drawn.n_held if held.any() else sum(drawn.n_trained)
         told = _of_drawn(int((held | drawn.some).sum()), whole, told)
-    return _Job(columns, file, None, held, told, drawn, reader)
+    return _Job(columns, file, None, held, told, units, drawn, reader)
 
 
 def _of_drawn(n: int, of: int, told: str) -> str:
@@ -233,7 +239,9 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
     return drawn_of(reader, arguments.seed or 0)
 
 
-def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArray[np.bool_]:
+def _held(
+    arguments: argparse.Namespace, file: Rows, columns: Columns, units: NDArray[np.intp] | None
+) -> NDArray[np.bool_]:
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
@@ -242,7 +250,7 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
-    return hold_out.share(y, share, arguments.seed or 0)
+    return hold_out.share(y, share, arguments.seed or 0, units)
 
 
 def _asked(arguments: argparse.Namespace) -> dict[str, float]:
@@ -262,8 +270,9 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
         return _untested(job, how, progress)
     more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress}
     if job.test is None:
-        found = tested(job.file.table, job.file.y, job.held, **more, **how)
+        found = tested(job.file.table, job.file.y, job.held, units=job.units, **more, **how)
     else:
+        more |= {"units": job.units}
         found = learn_and_test(job.file.table, job.file.y, job.test.table, job.test.y, **more, **how)
     kept = found.learned
     if arguments.refit:
@@ -284,7 +293,8 @@ def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
 
 def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
     """Learn from all rows, and measure the list on the same rows."""
-    learned = learn(*job.sides(), **how, progress=progress)
+    folds = hold_out.folds(job.file.y, _default.FOLDS, how["seed"], job.units)
+    learned = learn(*job.sides(), folds=folds, **how, progress=progress)
     progress("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
     y = job.file.y[measured_rows]
@@ -339,10 +349,12 @@ def _print(
         if job.test is None
         else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
     )
-    same = printing.repeated_ids(job.file, columns.id)
+    same = printing.repeated_ids(job.file, columns.id, columns.time is None and bool(job.held.any()))
     if job.test is not None:
         same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
-    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
+    printing.notes(
+        [_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files, *_beyond(job, learned)]
+    )
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
@@ -447,6 +459,23 @@ def _how_read(job: _Job) -> list[str]:
         return [told]
     few = " and ".join([counted(n, name) for n, name in zip(sides, ("positive", "negative"), strict=True)])
     return [f"{told}; the model uses all training rows; its settings are chosen on {few}"]
+
+
+def _beyond(job: _Job, learned: Learned) -> list[str]:
+    """Return that the column of --time is learned from, if its trend matters: it is level in all later rows."""
+    H, time = learned.H, job.columns.time
+    plan = next((of for of in getattr(H, "plan", ()) if of.name == time and of.rankers), None)
+    if plan is None or time is None:
+        return []
+    X = typical(_checks.rows(job.file.table, job.like_all()))
+    trend = f"{time} (trend)" if plan.kind == DATE else time
+    spread, part = spread_of_score(X, H, learned.lam, trend)
+    if part < _MATTERS * spread:
+        return []
+    return [
+        f"{shown(time, 30)} is learned from too, and its trend is level in later rows: {pasted('--ignore', time)} "
+        "leaves it out"
+    ]
 
 
 def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
@@ -672,6 +701,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
     notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings)]
     notes = [text for text in notes if text in _other_warnings(found)]
+    notes += [] if test is None else test.copied
     if found.is_refitted:
         notes.append(_REFITTED)
     if training is not None and job.drawn is not None:

@@ -68,6 +68,7 @@ model:
   cuts cost the same. --linear goes with cuts only.
 
 test:
+  Rows with the same --id are held out together, except by --time and from batches of a large file.
   The held-out rows are used only to measure the list and to choose the cut-off of --budget,
   --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
   number of rows to take from FILE. A row without a value in the column of --time stops the

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm._checks import NUMBER, Vector
-from pnorm._checks.text import aligned, counted, shown
+from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._default import BOTH, CUTS, LINES, STEPS
@@ -109,10 +109,10 @@ _PLACES = 3
 """Rows of a repeated id that are named, at most."""
 
 
-def repeated_ids(rows: Rows, name: str | None) -> list[str]:
+def repeated_ids(rows: Rows, name: str | None, is_whole: bool = False) -> list[str]:
     """Return a sentence on ids in several rows and on rows without an id, if there are any and all rows are in memory.
 
-    `name` is the column of the ids.
+    `name` is the column of the ids. `is_whole` is whether ids are held out with all their rows.
     """
     rows = rows if rows.all_rows is None else rows.all_rows
     if rows.ids is None or name is None or rows.numbers is not None:
@@ -130,7 +130,8 @@ def repeated_ids(rows: Rows, name: str | None) -> list[str]:
         told.append(f"{counted(len(several), 'id')} {are} in more than one row: {', '.join(few)}{more}")
     if n_empty:
         told.append(f"{counted(n_empty, 'row')} {'has' if n_empty == 1 else 'have'} no id")
-    return [f"{shown(name, 30)}: {'; '.join(told)}; all rows are kept"] if told else []
+    split = "; an id is held out with all its rows, or not at all" if several and is_whole else ""
+    return [f"{shown(name, 30)}: {'; '.join(told)}; all rows are kept{split}"] if told else []
 
 
 def _places(rows: Rows, at: Sequence[int]) -> str:
@@ -212,6 +213,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
         more = ", ..." if len(alike) > 4 else ""
         lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
+    numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
+    if numbers:
+        missing = pasted(*[f"--missing={number}" for number in numbers[:4]])
+        mean = "means" if len(numbers) == 1 else "mean"
+        lines += sentences(f"If {first(numbers, 4, str)} {mean} missing (in all columns): {missing}", 2)
     return lines
 
 

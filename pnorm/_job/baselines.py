@@ -54,6 +54,9 @@ _CHOOSING, _FINAL = 1e-3, 1e-5
 _CHOOSING_NUMBERS = 2**21
 """Numbers in the matrix of curves that the choice is made with, at most."""
 
+_FOLDS_OF_COLUMNS = 5
+"""Folds by which the best column is chosen."""
+
 _LEVELS = 30
 """The most frequent levels of a column, at most, that have an indicator beside the lines."""
 
@@ -87,8 +90,8 @@ def baselines(
     p = 1 and a small penalty: what logistic regression would be. The second is logistic regression on a cubic spline
     per column of numbers and the same indicators. Cross-validation chooses its penalty and a weight on the negatives,
     or on the positives if the push is at the bottom, by the measures of the default. The third is the column by which
-    rows are ordered best, by the AUC of the rows at hand, in either direction; levels count by their shares of
-    positives.
+    rows are ordered best, by the mean AUC of 5 folds, in either direction; levels count by their shares of positives in
+    the other folds.
 
     `H` is what `from_table` has made of these rows and says how columns are read; if it is something else, `from_table`
     is called, with `kinds`. `seed` draws rows for the sums, where there are very many. O(N log N) for each column.
@@ -104,15 +107,15 @@ def baselines(
     rng = _checks.generator(seed)
     most = max(100, min(_ROWS, _NUMBERS // (2 * len(H._sources))))
     sides = [_some(rng, X, most) for X in (pos, neg)]
-    columns = list(zip(*[_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
+    columns = list(zip(*[values_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
     return [
         Baseline(LINEAR, _lines(H, columns, n_threads)),
         Baseline(CURVES, _curves(H, columns, push)),
-        _alone(H, pos, neg),
+        _alone(H, columns, pos, neg),
     ]
 
 
-def _read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None = None) -> Iterator[NDArray[Any]]:
+def values_read(H: Table, X: Any, name: str = "X", sources: tuple[Source, ...] | None = None) -> Iterator[NDArray[Any]]:
     """Yield what is in each column that is used: floats, NaN where missing, or numbers of levels."""
     used = H._sources if sources is None else sources
     width = H._width
@@ -235,7 +238,7 @@ def _sum(H: Table, parts: Sequence[_Part], lam: Vector) -> Callable[[Any], Vecto
 
     def score(X: Any) -> Vector:
         f = np.zeros(_checks.n_rows(X, "X"))
-        for part, own, x in zip(parts, of_parts, _read(H, X), strict=True):
+        for part, own, x in zip(parts, of_parts, values_read(H, X), strict=True):
             f += part.score(x, own)
         return f
 
@@ -340,17 +343,36 @@ def _logistic(
 # The best column --------------------------------------------------------------------------------------
 
 
-def _alone(H: Table, pos: Any, neg: Any) -> Baseline:
-    best, most = None, -1.0
-    for source, x_pos, x_neg in zip(H._sources, _read(H, pos, "pos"), _read(H, neg, "neg"), strict=True):
-        order = _by_level(x_pos, x_neg) if x_pos.dtype.kind == "i" else _by_number(x_pos, x_neg)
-        found = _auc(order(x_pos), order(x_neg))
-        if found > most:
-            best, most = (source, order), found
-    assert best is not None
-    source, order = best
+def _alone(H: Table, columns: _Columns, pos: Any, neg: Any) -> Baseline:
+    """Return the list by the best column: chosen on the rows of the sums, and learned from all rows."""
+    auc = [_held_out_auc(*of_sides) for of_sides in columns]
+    source = H._sources[int(np.argmax(auc))]
+    order = _order(*[next(values_read(H, X, name, (source,))) for X, name in ((pos, "pos"), (neg, "neg"))])
     name = f"{shown(H.plan[source.column].name, 40)} alone"
-    return Baseline(name, lambda X: order(next(_read(H, X, "X", (source,)))))
+    return Baseline(name, lambda X: order(next(values_read(H, X, "X", (source,)))))
+
+
+def _held_out_auc(pos: NDArray[Any], neg: NDArray[Any]) -> float:
+    """Return the mean AUC of the order by a column over folds, each of which is ordered as the other rows say.
+
+    On the rows that it is learned from, a column of many levels is ahead by chance: 400 levels of noise in 10,000 rows
+    had an AUC of 0.61, and 0.50 in folds. A class of one row cannot be divided.
+    """
+    n = min(_FOLDS_OF_COLUMNS, len(pos), len(neg))
+    if n < 2:
+        order = _order(pos, neg)
+        return _auc(order(pos), order(neg))
+    found = []
+    for fold in range(n):
+        out, out_others = [np.arange(len(side)) % n == fold for side in (pos, neg)]
+        order = _order(pos[~out], neg[~out_others])
+        found.append(_auc(order(pos[out]), order(neg[out_others])))
+    return float(np.mean(found))
+
+
+def _order(pos: NDArray[Any], neg: NDArray[Any]) -> Callable[[NDArray[Any]], Vector]:
+    """Return the function from values of a column to scores that rows of both sides give."""
+    return _by_level(pos, neg) if pos.dtype.kind == "i" else _by_number(pos, neg)
 
 
 def _by_number(pos: Vector, neg: Vector) -> Callable[[Vector], Vector]:

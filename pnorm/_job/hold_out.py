@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,23 +20,75 @@ SHARE = 0.2
 _SIDES = ("negative", "positive")
 
 
-def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
+def share(y: Any, share: float = SHARE, seed: Any = 0, units: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
     """Hold out a share of the rows of either class, drawn at random: one row of each at least, and not all.
 
-    It is a ValueError if a class has fewer than two rows.
+    `units` are numbers from 0 of what the rows are about. All rows of a unit are then on one side, and the shares are
+    as near as that allows: units with a positive row are drawn first, and the negative rows that come with them count.
+
+    It is a ValueError if a class has fewer than two rows, or if its rows cannot be divided.
     """
     positive = _checks.one_or_zero(y, "y")
     part, rng = _checks.probability(share, "share"), _checks.generator(seed)
-    held = np.zeros(positive.size, bool)
     for side, name in enumerate(_SIDES):
-        rows = np.flatnonzero(positive == bool(side))
-        if rows.size < 2:
-            there = f"there is 1 {name} row" if rows.size else f"there are no {name} rows"
+        n = int(np.count_nonzero(positive == bool(side)))
+        if n < 2:
+            there = f"there is 1 {name} row" if n else f"there are no {name} rows"
             raise ValueError(
                 f"{there}, and 2 are needed to hold one out: get more of them, or train without holding rows out"
             )
-        held[rng.permutation(rows)[: min(max(round(part * rows.size), 1), rows.size - 1)]] = True
-    return held
+    of = np.arange(positive.size) if units is None else units
+    sizes = [np.bincount(of, positive == bool(side)).astype(np.intp) for side in (0, 1)]
+    drawn = [rng.permutation(own) for own in _of_kinds(sizes)]
+    held = np.zeros(sizes[0].size, bool)
+    for side in (1, 0):
+        n, before = int(sizes[side].sum()), int(sizes[side][held].sum())
+        ends = np.r_[before, before + sizes[side][drawn[side]].cumsum()]
+        wanted = min(max(round(part * n), 1), n - 1)
+        first = 0 if before else 1
+        take = first + int(np.abs(ends[first:] - wanted).argmin()) if ends.size > first else 0
+        held[drawn[side][: min(take, max(drawn[side].size - 1, 0))]] = True
+    out: NDArray[np.bool_] = held[of]
+    for kind, name in enumerate(_SIDES):
+        if not 0 < np.count_nonzero(out & (positive == bool(kind))) < sizes[kind].sum():
+            raise ValueError(
+                f"the {name} rows have too few different ids to hold some of them out with all rows of their ids; "
+                "train without holding rows out, or without ids"
+            )
+    return out
+
+
+def folds(
+    y: NDArray[np.bool_], n: int, seed: Any, units: NDArray[np.intp] | None
+) -> int | tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the fold of each positive row and of each negative row, so that all rows of a unit are in one fold.
+
+    There are n folds, or as many as leave each with both classes. It is n if there are no units, or too few.
+    """
+    if units is None:
+        return n
+    sizes = [np.bincount(units, y == bool(side)) for side in (0, 1)]
+    rng = _checks.generator(seed)
+    drawn = [rng.permutation(own) for own in _of_kinds(sizes)]
+    for fewer in range(n, 1, -1):
+        number = np.empty(sizes[0].size, np.intp)
+        for own in drawn:
+            number[own] = np.arange(own.size) % fewer
+        if all((np.bincount(number, of_side, fewer) > 0).all() for of_side in sizes):
+            return number[units[y]], number[units[~y]]
+    return n
+
+
+def _of_kinds(sizes: Sequence[NDArray[Any]]) -> list[NDArray[np.intp]]:
+    """Return the units without a positive row, and those with one, given the numbers of rows of either class."""
+    return [np.flatnonzero((sizes[1] > 0) == bool(kind)) for kind in (0, 1)]
+
+
+def units(ids: Sequence[str]) -> NDArray[np.intp] | None:
+    """Return the number of the id of each row, where rows without an id are apart; None if no id is repeated."""
+    known: dict[str, int] = {}
+    of = np.array([known.setdefault(text or f"\0{row}", len(known)) for row, text in enumerate(ids)], np.intp)
+    return None if len(known) == of.size else of
 
 
 def latest(

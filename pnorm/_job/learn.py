@@ -98,6 +98,7 @@ def learn(
     max_columns: int | None = None,
     push: str = "top",
     seed: int = 0,
+    folds: Any = _default.FOLDS,
     t_max: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -109,7 +110,8 @@ def learn(
     `max_columns`, `push` and `n_threads` are those of `minimize`; `kinds`, `monotone` and `linear` those of
     `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of ``(pos, neg)`` that make
     weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
-    rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds.
+    rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds, unless
+    `folds` has the fold of each row of either side.
     `progress` is called with a stage, the number of its parts that are done, and that of all. With `whole` the rows are
     a sample of those to train on: it serves the choice, and the model is that of all of them.
 
@@ -145,9 +147,10 @@ def learn(
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
             stage = "choosing by cross-validation"
-            folds = {} if progress is None else {"progress": lambda done, of: progress(stage, done, of)}
-            sizes = None if whole is None else whole.sizes
-            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, seed=seed, sizes=sizes, **how, **folds)
+            more: dict[str, Any] = {"seed": seed, "folds": folds, "sizes": None if whole is None else whole.sizes}
+            if progress is not None:
+                more["progress"] = lambda done, of: progress(stage, done, of)
+            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, **how, **more)
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
     return Learned(
         chosen.rankers,

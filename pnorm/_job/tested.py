@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks
+from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff, cutoff
-from pnorm._job.baselines import baselines
-from pnorm._job.hold_out import both
+from pnorm._job.baselines import baselines, values_read
+from pnorm._job.copies import copies, told_of
+from pnorm._job.hold_out import both, folds
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.explain import beside_means, means_of, parts_of
 from pnorm.rankers import Rankers, TableWarning
+from pnorm.rankers._table import Table
 
 N_TOP, N_REASONS = 10, 3
 """Rows of the list that are explained, and reasons for each."""
@@ -62,7 +64,9 @@ class Tested:
     reasons: tuple[str, ...]
     """The reasons for these rows: the columns with the largest effects, against the average row of the other class."""
     warnings: tuple[str, ...]
-    """Warnings of columns, of levels that training has not seen, and of a choice that was not made."""
+    """Warnings of columns, of levels that training has not seen, and of a choice that was not made; last `copied`."""
+    copied: tuple[str, ...]
+    """A warning of held-out rows that are copies of training rows, if there are any."""
     unread: Mapping[str, Unread]
     """Values of the held-out rows that do not read as the kind of their column, by the text of their warning."""
     seconds: Mapping[str, float]
@@ -89,7 +93,8 @@ def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
     """Learn from some rows of a table, and test on those that are `held`.
 
     `table` is whatever `rankers.from_table` reads; `y` says which rows are positive, and `hold_out` which to hold out.
-    `options` are those of `learn_and_test`. It is a ValueError if a part lacks a class, before any work is done.
+    `options` are those of `learn_and_test`, with the `units` of all rows. It is a ValueError if a part lacks a class,
+    before any work is done.
     """
     n = _checks.n_rows(table, "table")
     positive = _checks.one_or_zero(y, "y", n)
@@ -97,6 +102,8 @@ def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
     both(out, positive)
     places = [np.flatnonzero(rows) for rows in (~out, out)]
     (X, known), (X_held, y_held) = [(_checks.rows(table, where), positive[where]) for where in places]
+    if options.get("units") is not None:
+        options["units"] = options["units"][places[0]]
     return learn_and_test(X, known, X_held, y_held, _rows=places[1], _whole=(table, positive), **options)
 
 
@@ -119,6 +126,7 @@ def learn_and_test(
     seed: int = 0,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    units: NDArray[np.intp] | None = None,
     _rows: Any = None,
     _whole: Any = None,
     **how: Any,
@@ -128,8 +136,8 @@ def learn_and_test(
     `budget`, `precision`, `recall`, `of` and `prior` are those of `cutoff`, of held-out scores. A budget is a depth of
     the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and `confidence` are
     those of `quality`. `compare` says whether to train the baselines, which sparse rows have not. `n_top` rows of the
-    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines; `how` goes
-    to `learn`, as `progress` does.
+    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines. Rows of X
+    with the same number in `units` are in one fold of the choice. `how` goes to `learn`, as `progress` does.
     """
     positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
     positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
@@ -148,12 +156,16 @@ def learn_and_test(
     seconds: dict[str, float] = {}
     pos, neg = _sides(X, positive)
     with _timed("learn", seconds):
-        learned = learn(pos, neg, seed=seed, n_threads=n_threads, progress=progress, **how)
+        dealt = folds(positive, _default.FOLDS, seed, units)
+        learned = learn(pos, neg, seed=seed, folds=dealt, n_threads=n_threads, progress=progress, **how)
     if progress is not None:
         progress("testing", 0, 3)
     with kept(told, TableWarning, UnknownLevelWarning, read=lambda warning: warning):
         with _timed("score", seconds):
             f = learned.score(X_held, n_threads)
+        same = 0
+        if how.get("whole") is None and isinstance(learned.H, Table):
+            same = copies(zip(values_read(learned.H, X), values_read(learned.H, X_held), strict=True))
         others: dict[str, Vector] = {}
         if compare and not _checks.is_sparse(X):
             with _timed("baselines", seconds):
@@ -187,6 +199,7 @@ def learn_and_test(
                 why = reasons(_checks.rows(X_held, top), H, lam, beside, n_reasons, n_threads)
     if progress is not None:
         progress("testing", 3, 3)
+    copied = (told_of(same, n),) if same else ()
     return Tested(
         learned,
         measured,
@@ -199,7 +212,8 @@ def learn_and_test(
         others,
         top,
         tuple(why),
-        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *map(str, told)])),
+        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *map(str, told), *copied])),
+        copied,
         unread_of(told),
         seconds,
         _whole,

@@ -403,6 +403,13 @@ def spread_of_columns(X: Any, rankers: Rankers, lam: Vector) -> dict[str, float]
     return {name: float(parts[sorted(of)].sum(axis=0).std()) for name, of in places.items()}
 
 
+def spread_of_score(X: Any, rankers: Rankers, lam: Vector, column: str) -> tuple[float, float]:
+    """Return the standard deviation of the scores of rows, and of the part of one column in them."""
+    parts, _ = parts_of(X, rankers, lam, None)
+    own = [part for part, name in zip(parts, rankers.column_names, strict=True) if name == column]
+    return float(parts.sum(axis=0).std()), float(np.sum(own, axis=0).std())
+
+
 def _ranks(x: Vector) -> Vector:
     """Return the ranks of numbers, the mean of them where numbers are equal."""
     _, number, counts = np.unique(x, return_inverse=True, return_counts=True)

@@ -731,6 +731,7 @@ def _glossary(of: Findings) -> Section:
             )
         elif name.endswith(markup.ALONE):
             words[text(name, 48)] = (
-                "The order of the rows by this column, which has the largest AUC of all columns on the training rows."
+                "The order of the rows by this column, which has the largest AUC of all columns in folds of the "
+                "training rows."
             )
     return "words", "Glossary", markup.facts(words.items())

@@ -97,7 +97,7 @@ def signed_count(value: float) -> str:
 def compared(of: Difference, push: str) -> tuple[str, str, str]:
     """Return how many more hits a list has than another, without a full stop; the interval; and what it shows.
 
-    These are plain texts, for a terminal as well.
+    The interval is empty if it is zero alone. These are plain texts, for a terminal as well.
     """
     told, interval, shows = _against(of, push)
     if shows:
@@ -117,7 +117,7 @@ def _together(of: Sequence[Difference], push: str) -> str:
     told = []
     for difference in of:
         hits, interval, shows = _against(difference, push)
-        told.append(f"{hits} ({'; '.join(filter(None, [interval, shows]))})")
+        told.append(f"{hits}{_in_brackets(interval, shows)}")
     return f"{there(of[0], push).capitalize()} this list has {', '.join(told[:-1])} and {told[-1]}."
 
 
@@ -135,11 +135,17 @@ def _against(of: Difference, push: str) -> tuple[str, str, str]:
     shows = "" if is_same else _CHANCE
     if not is_same and (low > 0.0 or high < 0.0):
         shows = f"{'this list' if low > 0.0 else called(of.other)} is better"
-    interval = _more(low, high)
+    notes = [_more(low, high)]
     near = ", to within one row" if is_same and many != "0" else ""
     if not float(many.replace(",", "")).is_integer():
-        interval += "; tied rows count in part"
-    return f"{told} {called(of.other)}{near}", interval, shows
+        notes.append("tied rows count in part")
+    return f"{told} {called(of.other)}{near}", "; ".join(filter(None, notes)), shows
+
+
+def _in_brackets(*notes: str) -> str:
+    """Return notes in brackets, after a blank; nothing if all are empty."""
+    told = "; ".join(filter(None, notes))
+    return f" ({told})" if told else ""
 
 
 def of_one(hits: float, hit: str) -> str:
@@ -155,11 +161,11 @@ def there(of: Difference, push: str) -> str:
 
 
 def _more(low: float, high: float) -> str:
-    """Return the interval of a difference of counts, in whole rows that hold it."""
+    """Return the interval of a difference of counts, in whole rows that hold it; empty if it is zero alone."""
     ends = math.floor(low + 1e-9), math.ceil(high - 1e-9)
     low_told, high_told = [count(abs(x)) for x in ends]
     if ends == (0, 0):
-        return "0 to 0"
+        return ""
     if ends[0] >= 0:
         return f"{low_told} to {high_told} more"
     if ends[1] <= 0:
@@ -271,7 +277,7 @@ def beside(of: Quality) -> list[str]:
             told.append(_together(differences, of.push))
             continue
         sentence, interval, shows = compared(differences[0], of.push)
-        told += [f"{sentence} ({interval}).", shows]
+        told += [f"{sentence}{_in_brackets(interval)}.", shows]
     return [*filter(None, told), *(averages(of) if of.beats_chance else [])]
 
 

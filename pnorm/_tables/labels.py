@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector, reads_as_missing
 from pnorm._checks.labelled import is_plain, may_be_plain, plainly_positive, word
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first, nearest, shown
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import TableError
 
@@ -136,11 +136,18 @@ def positive_labels(
     words = {word(label) for label in positive}
     found = {label for label in counts if word(label) in words}
     if not found:
-        got = _checks.shown(sorted(positive)[0])
-        raise TableError(f"no row{where} has the label {got} in {column}; its labels are {few}")
+        raise absent(sorted(positive)[0], counts, column, where)
     if len(found) == len(counts) and not n_empty:
         raise TableError(f"{column}{where} has positive labels only, {few}; positive and negative rows are needed")
     return found
+
+
+def absent(label: str, counts: Counter[str], column: str, where: str = "") -> TableError:
+    """Return the error for a positive label that no row has, given the labels that rows have."""
+    near = nearest(label, list(counts))
+    hint = f"; did you mean {_checks.shown(near[0])}?" if near else ""
+    got = _checks.shown(label)
+    return TableError(f"no row{where} has the label {got} in {column}; its labels are {_few(counts)}{hint}")
 
 
 def _column(name: str) -> str:

@@ -30,6 +30,7 @@ from pnorm.rankers._sketches import EXACT
 from pnorm.rankers._table import (
     AGREES,
     ALIKE,
+    APART,
     AS_ASKED,
     ID,
     NO_LEVEL,
@@ -68,6 +69,9 @@ _PROBABLY = 0.3
 _FEW_WORDS, _LEAST_NUMBERS = 2, 10
 """Words of a column, at most, that count as missing where they are repeated, and more different values than this that
 are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
+
+_LEAST_APART = 3
+"""Rows with a number that may stand for a missing value, at least."""
 
 _MOST_KEPT = 20
 """Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
@@ -424,7 +428,7 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = self._agrees = self._words_told = self._spelled = ""
+        self._alone = self._agrees = self._words_told = self._spelled = self._apart = ""
         self._words: tuple[str, ...] = ()
         self._span, self._ends = 0.0, (0.0, 0.0)
 
@@ -442,7 +446,7 @@ class _Learner:
         unread = "" if self._unread is None else self._unread.told()
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
         agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
-        notes = [self._note, self._doubt, self._words_told, unread, alone, agrees]
+        notes = [self._note, self._doubt, self._words_told, unread, self._apart, alone, agrees]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -710,6 +714,7 @@ class _Learner:
                 self._ends = float(x.values[0]), float(x.values[-1])
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
+                self._apart = _far_apart(x)
         if not cuts:
             return None
         lines = {0: line} if line else {}
@@ -855,6 +860,29 @@ def _in_one_case(of_sides: Sequence[Tally]) -> list[Tally]:
             merged[spelled[_checks.folded(value)] if isinstance(value, str) else value] += n
         found.append(replace(tally, counts=merged))
     return found
+
+
+def _far_apart(x: InOrder) -> str:
+    """Return a note on a number that may stand for a missing value; empty if there is none.
+
+    It is -1, or nines with or without a minus sign, at an end of the column and in three rows or more. The other values
+    are zero or more, and more than ten. Beside nines, their range is smaller than the gap; beside -1, their median is
+    above 1.
+    """
+    values, counts = x.values, np.diff(x.ends, prepend=0)
+    if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
+        return ""
+    for end, others in ((0, slice(1, None)), (-1, slice(None, -1))):
+        value, low, high = float(values[end]), float(values[others][0]), float(values[others][-1])
+        if counts[end] < _LEAST_APART or low < 0.0 or not value.is_integer():
+            continue
+        gap = low - value if end == 0 else value - high
+        rows = counts[others].cumsum()
+        is_one = value == -1.0 and values[others][rows.searchsorted(0.5 * rows[-1])] > 1.0
+        if is_one or (set(f"{abs(value):.0f}") == {"9"} and gap > high - low):
+            beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
+            return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
+    return ""
 
 
 def _percent(share: float) -> str:

@@ -45,6 +45,9 @@ SEPARATES, ID, AS_ASKED = "almost separates the labels alone", "an id", "as aske
 AGREES = "agrees with the label in"
 """Begins the note on a column that may be another form of the label."""
 
+APART = "and no other value"
+"""Follows a number that may stand for a missing value, in notes on columns."""
+
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
@@ -74,6 +77,11 @@ class ColumnPlan:
     def agrees(self) -> str:
         """How often it agrees with the label, if that is so often that it may be another form of it; otherwise ""."""
         return next((part for part in self.note.split("; ") if part.startswith(AGREES)), "")
+
+    @property
+    def apart(self) -> str:
+        """A number that may stand for a missing value, as it is far from the others; otherwise ""."""
+        return next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
 
     @property
     def is_id(self) -> bool:
