@@ -1,6 +1,6 @@
 """Write leads.csv, a file to try the command on. The data are simulated.
 
-A file of 3,000 sales leads with what real files have: dates in two formats,
+A file of 6,000 sales leads with what real files have: dates in two formats,
 amounts as text with a currency, words in mixed case, missing values, amounts
 typed wrongly, repeated requests and sales that were not recorded. Run
 
@@ -128,7 +128,7 @@ def typed(draw, cells, bought):
     ]
 
 
-def leads(n=3000, seed=1):
+def leads(n=6000, seed=1):
     """Return the rows as text, in the order of their dates."""
     draw = random.Random(seed)
     first = datetime.date(2025, 1, 1)

@@ -857,6 +857,24 @@ def test_average_precisions_that_differ_by_a_thousandth_are_the_same():
         assert markup.beaten(found) == [("x alone", "in average precision")] * wins
 
 
+def test_a_larger_average_precision_has_a_sentence_where_the_first_rows_show_nothing():
+    rng = np.random.default_rng(0)
+    sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
+    for name, first_low, low, is_told in (
+        ("linear model", -0.02, 0.01, True),
+        ("linear model", -0.02, -0.01, False),  # it may be chance
+        ("linear model", 0.02, 0.01, False),  # the sentence on the first rows is enough
+        ("x alone", -0.02, 0.01, False),
+    ):
+        found = quality(*sides, {name: sides})
+        of = found.averages[0]._replace(value=metrics.Estimate(0.04, low, 0.07, 0.95))
+        first = found.difference._replace(value=metrics.Estimate(0.03, first_low, 0.08, 0.95))
+        told = " ".join(markup.beside(dataclasses.replace(found, difference=first, averages=(of,))))
+        own = f"{found.measure('average_precision').value:.3f}"
+        sentence = f"{own} against {own} of “{name}” (+0.010 to +0.070; this list is better)."
+        assert (f"The average precision of this list is larger, {sentence}" in told) == is_told
+
+
 def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
     heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
     assert {"First rows", "Precision", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads

@@ -284,16 +284,23 @@ def beside(of: Quality) -> list[str]:
 def averages(of: Quality) -> list[str]:
     """Return a sentence for each other list whose average precision is as good as that of this list, or better.
 
-    These are plain texts, as those of `compared`.
+    One that is worse beyond chance has a sentence if the first rows do not show this. A column alone has none. These
+    are plain texts, as those of `compared`.
     """
     told = []
     own = of.measure("average_precision")
+    shown_by_first = {difference.other for difference in of.differences if difference.value.low > 0.0}
     for difference, other in zip(of.averages, own.others, strict=False):
         value, low, high = difference.value
-        if value > 0.0 or low == high == 0.0:
+        is_told = difference.other in shown_by_first or difference.other.endswith(ALONE)
+        if low == high == 0.0 or (value > 0.0 and (is_told or low <= 0.0)):
             continue
         ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
         name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
+        if value > 0.0:
+            better = f"{own.value:.3f} against {other:.3f} of {name} ({interval}; this list is better)"
+            told.append(f"The average precision of this list is larger, {better}.")
+            continue
         if f"{other:.3f}" == f"{float(own.value):.3f}":
             told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
             continue
