@@ -206,8 +206,9 @@ class Call:
 
 
 def parameters(function):
-    """Names of what a function or a bound method takes."""
-    return [name for name in inspect.signature(function).parameters if name != "self"]
+    """Names of what a function or a bound method takes, without those of arguments that it hands on."""
+    taken = inspect.signature(function).parameters.values()
+    return [of.name for of in taken if of.name != "self" and of.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
 def plain(function, **fixed):
