@@ -42,6 +42,7 @@ PRINTS = {
     "choosing.txt": Print("benchmarks/choosing.py"),
     "choosing_penalties.txt": Print("benchmarks/choosing.py penalties"),
     "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst
+    "duplicates.txt": Print("benchmarks/duplicates.py"),
     "folder.inc": Print("benchmarks/folder.py"),
     "large.inc": Print("benchmarks/large.py 5000000 20 20"),
     "lists.txt": Print("benchmarks/lists.py"),
