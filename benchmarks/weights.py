@@ -10,7 +10,9 @@ for large weights and large p, the minimiser of
     LSE_k(g_k) - mean_i(g_i) + EPSILON / 2 |lam| ** 2
 
 with g = p f. "limit" is `pnorm.minimize` with p = 1e6. "pAUC 1 %" is standardised, "tau" is Kendall's tau of the scores
-of the rows to judge by and those of the limit. All are means over splits.
+of the rows to judge by and those of the limit. All are means over splits. The last columns are a fit less the limit.
+The second table is the partial AUC with a weight (lines) less that with a p (columns). ± is the standard error of a
+mean difference, corrected for splits that share rows (Nadeau and Bengio, 2003).
 """
 
 import sys
@@ -27,7 +29,7 @@ from pnorm._command.reproduce import print_columns
 sys.path.insert(0, str(Path(__file__).parent))
 
 from additive import columns
-from public_sets import MEASURES, READERS, few, measured, splits
+from public_sets import MEASURES, READERS, corrected_error, few, measured, splits
 
 SPLITS = 10
 EPSILON = 2e-2
@@ -66,13 +68,27 @@ def split(data, rows, judged):
 
 
 def main():
+    """Print both tables."""
     data = READERS["magic"]()
     runs = [split(data, few(rows), judged) for rows, judged in splits(data, SPLITS)]
-    names = (*MEASURES, "tau")
-    lines = [["fit", *names]]
+
+    def less(name, fit, other):
+        """Return the mean of a measure less that of another fit, with its standard error."""
+        by = np.array([run[fit][name] - run[other][name] for run in runs])
+        return f"{0.0 + by.mean():+.3f} \u00b1{corrected_error(by):.3f}"
+
+    names, beside = (*MEASURES, "tau"), ("pAUC 1 %", "AUC")
+    lines = [["fit", *names, *[f"{name} less limit" for name in beside]]]
     for fit in runs[0]:
         means = [np.mean([run[fit][name] for run in runs]) for name in names]
-        lines.append([fit, *(f"{mean:.3f}" for mean in means)])
+        by = [less(name, fit, "limit") if fit != "limit" else "" for name in beside]
+        lines.append([fit, *(f"{mean:.3f}" for mean in means), *by])
+    print_columns(lines)
+    print()
+    lines = [["pAUC 1 %, less that with", *[f"p = {p}" for p in POWERS]]]
+    for weight in WEIGHTS:
+        fit = f"weight {weight}"
+        lines.append([fit, *[less("pAUC 1 %", fit, f"p = {p}") for p in POWERS]])
     print_columns(lines)
 
 

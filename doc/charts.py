@@ -229,21 +229,28 @@ def additive_ap(theme):
 
 
 def additive_summary(theme):
-    """The default less the best of the other additive scores, for four measures."""
+    """The default less the best of the other additive scores, for four measures, with the mean beside each mark.
+
+    Errors differ by a factor of a hundred between the sets, so the axes are logarithmic away from zero.
+    """
     ((_, heading, rows),) = tables("additive_summary")
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
     cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
-    figure, axes = figure_of(2, 2, (WIDTH, 6.2), sharey=True)
+    figure, axes = figure_of(2, 2, (WIDTH, 6.4), sharex=True, sharey=True)
     for ax, measure in zip(axes.flat, MEASURES, strict=True):
         for y, row in enumerate(rows):
             numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
             more, error = map(number, numbers)
             difference(ax, theme, more, y, error)
+            ax.text(1.0, y, numbers[0], transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.set_title(TITLES[measure])
-        few_ticks(ax)
-        thousandths(ax)
+        ax.set_xscale("symlog", linthresh=0.01)
+        ax.set_xlim(-0.5, 8)  # the numbers are at the right
+        ax.set_xticks([-0.1, -0.01, 0, 0.01, 0.1], ["−0.1", "−0.01", "0", "0.01", "0.1"])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.tick_params(axis="x", labelbottom=True, labelsize=8.5)
     for ax in axes[:, 0]:
         name_rows(ax, [row[0] for row in rows])
     figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
@@ -271,16 +278,20 @@ def additive_rules(theme):
 
 def case_weights(theme):
     """The partial AUC over the AUC for weights on the negatives and for powers, down to their common limit."""
-    heading, *lines = (re.split(r"\s{2,}", line.strip()) for line in text_lines("weights"))
+    printed = text_lines("weights")
+    heading, *lines = (re.split(r"\s{2,}", line.strip()) for line in printed[: printed.index("")])
     at = [heading.index("AUC"), heading.index("pAUC 1 %")]
     found = {cells[0]: tuple(number(cells[i]) for i in at) for cells in lines}
+    less = heading.index("pAUC 1 % less limit")
+    errors = {cells[0]: value_and_error(cells[less], "weights")[1] for cells in lines if cells[0] != "limit"}
     paths = {
         "weight on the negatives of a logistic regression": ("weight ", theme.orange, "s"),
         "p of the push": ("p = ", theme.blue, "o"),
     }
     right, below = ((8, 1), "left"), ((0, -14), "center")
-    places = dict.fromkeys(["weight 1", "weight 10", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
-    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center")}
+    places = dict.fromkeys(["weight 1", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
+    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center"), "weight 100": ((6, 7), "left")}
+    places |= {"weight 10": ((-8, -11), "right"), "p = 8": ((-5, -14), "right"), "p = 16": ((-5, -14), "right")}
     figure, axes = figure_of(1, 1, (WIDTH, 4.4), axis="both")
     ax = axes[0, 0]
     ax.spines["left"].set_visible(True)
@@ -288,6 +299,8 @@ def case_weights(theme):
         points = {name: point for name, point in found.items() if name.startswith(start)}
         line = zip(*points.values(), found["limit"], strict=True)
         ax.plot(*line, color=colour, marker=marker, ms=6, lw=1.4, label=label)
+        spread = [2 * errors[name] for name in points]
+        ax.errorbar(*zip(*points.values(), strict=True), spread, fmt="none", ecolor=colour, elinewidth=0.9, alpha=0.6)
         for name, point in points.items():
             offset, side = places.get(name, ((5, 8), "center") if start == "weight " else below)
             text = f"{int(name.removeprefix(start)):,}"

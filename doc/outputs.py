@@ -38,9 +38,11 @@ class Print:
 RIVALS, FEW = "benchmarks/rivals.py", r"few rows:[\s\S]*?(?=\n\n|\Z)"
 
 PRINTS = {
+    "adult_trees.txt": Print("benchmarks/adult_trees.py"),
     "choosing.txt": Print("benchmarks/choosing.py"),
     "choosing_penalties.txt": Print("benchmarks/choosing.py penalties"),
     "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst
+    "duplicates.txt": Print("benchmarks/duplicates.py"),
     "folder.inc": Print("benchmarks/folder.py"),
     "large.inc": Print("benchmarks/large.py 5000000 20 20"),
     "lists.txt": Print("benchmarks/lists.py"),

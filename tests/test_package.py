@@ -11,7 +11,6 @@ import inspect
 import io
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -307,20 +306,39 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
     # the line for the terminal, in the clone
     (command,) = re.findall("```console\npnorm (.*?)\n```", text, re.DOTALL)
     shutil.copytree(ROOT / "examples", "examples")
-    assert main(command.split()) == 0
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(command.split()) == 0
+    assert " ".join(sample.split()) in " ".join(printed.getvalue().split())
     assert Path("model.json").exists()
     assert Path("report.html").exists()
-    adult = Path(os.environ.get("PNORM_DATA", "missing"), "adult.data.gz")
-    if adult.exists():
-        (command,) = re.findall("`pnorm adult.data.gz (.*?)`", text)
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            assert main([str(adult), *shlex.split(command)]) == 0
-        assert " ".join(sample.split()) in " ".join(printed.getvalue().split())
     # names in the prose, and files behind links
     for name in re.findall(r"`(pnorm(?:\.\w+)+)`", text):
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
     assert all((ROOT / link).exists() for link in re.findall(r"\]\(([^)]+)\)", text))
+
+
+def test_the_numbers_in_the_readme_are_those_of_the_scripts():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    stored = ROOT / "doc" / "_outputs"
+    positives, _ = (stored / "adult_trees.txt").read_text(encoding="utf-8").split("\nthis list less")
+    on_adult = {line[:30].strip(): [float(x) for x in line[30:].split()] for line in positives.splitlines()[1:] if line}
+    (said,) = re.findall(r"^- \*\*Adult\*\*.*?(?=^- )", text, re.DOTALL | re.MULTILINE)
+    names = ["this list", "this list, p = 1", "boosted trees", "boosted trees, no interactions"]
+    means = [round(on_adult[name][-1]) for name in [*names, "logistic curves", "linear model"]]
+    assert [int(n) for n in re.findall(r"\b\d{3}\b", said.replace("1,000", ""))] == means
+    (said,) = re.findall(r'alt="(.*?)"', text)
+    for name in ("without interactions", "boosted trees", "logistic curves"):
+        (first, *_) = on_adult["boosted trees, no interactions" if name.startswith("without") else name]
+        assert f"{name} {first:.0f} (" in said
+    (line,) = [
+        x
+        for x in (stored / "splits.txt").read_text(encoding="utf-8").splitlines()
+        if x.startswith("average precision  ")
+    ]
+    (said,) = re.findall(r"^- \*\*The leads above.*", text, re.MULTILINE)
+    own, linear, curves, _ = line.split()[2:]
+    assert re.findall(r"0\.\d{3}", said) == [own, curves, linear]
 
 
 def test_the_readme_and_the_documentation_name_the_same_tools():
