@@ -8,9 +8,10 @@ command trains on, with text columns as categories and "?" as a missing value. W
 ``interaction_cst="no_interactions"``, they are a sum over columns too. "this list, p = 1" is `pnorm -p 1`.
 
 The first table has the positives in the first 1,000 held-out rows, the second "this list less the other list". Split 0
-is that of the picture of the documentation. Its difference has a 95 % interval, as the command computes it. For the
-splits 1 to 9 there are the mean, smallest and largest difference, and the numbers of splits above, equal to and below
-zero. The splits share rows, so their range is no interval.
+is that of the reasons and curves in the picture of the documentation. Its differences have intervals as the command
+computes them, which hold jointly with 95 %. The bars of the picture are the splits 1 to 9. There are the mean, smallest
+and largest difference, and the numbers of splits above, equal to and below zero. The splits share rows, so their range
+is no interval.
 """
 
 import math
@@ -112,7 +113,7 @@ def main():
         lines.append([name, *[f"{x:.0f}" for x in of], f"{np.mean(of[1:]):.1f}"])
     print_columns(lines)
     print()
-    lines = [["this list less", "split 0", "95 % interval", "mean of 1 to 9", "smallest", "largest"]]
+    lines = [["this list less", "split 0", "joint 95 %", "mean of 1 to 9", "smallest", "largest"]]
     lines[0] += ["above", "equal", "below"]
     for name in RIVALS:
         of, by = intervals[name], np.round([run[THIS] - run[name] for run in runs[1:]], 6)
