@@ -9,9 +9,9 @@ command trains on, with text columns as categories and "?" as a missing value. W
 
 The first table has the positives in the first 1,000 held-out rows, the second "this list less the other list". Split 0
 is that of the reasons and curves in the picture of the documentation. Its differences have intervals as the command
-computes them, which hold jointly with 95 %. The bars of the picture are the splits 1 to 9. There are the mean, smallest
-and largest difference, and the numbers of splits above, equal to and below zero. The splits share rows, so their range
-is no interval.
+computes them, which hold jointly with 95 %. The bars of the picture are the splits 1 to 9. There are the mean
+difference, its standard error, which is corrected for rows that splits share, the smallest and largest difference, and
+the numbers of splits above, equal to and below zero.
 """
 
 import math
@@ -26,6 +26,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mixed import adult
+from public_sets import corrected_error
 
 import pnorm
 from pnorm._command.reproduce import print_columns
@@ -113,12 +114,13 @@ def main():
         lines.append([name, *[f"{x:.0f}" for x in of], f"{np.mean(of[1:]):.1f}"])
     print_columns(lines)
     print()
-    lines = [["this list less", "split 0", "joint 95 %", "mean of 1 to 9", "smallest", "largest"]]
+    lines = [["this list less", "split 0", "joint 95 %", "mean of 1 to 9", "error", "smallest", "largest"]]
     lines[0] += ["above", "equal", "below"]
     for name in RIVALS:
         of, by = intervals[name], np.round([run[THIS] - run[name] for run in runs[1:]], 6)
         interval = f"{math.floor(of.low):+d} to {math.ceil(of.high):+d}"
-        lines.append([name, f"{of.fewer:+.0f}", interval, f"{by.mean():+.1f}", f"{by.min():+.0f}", f"{by.max():+.0f}"])
+        lines.append([name, f"{of.fewer:+.0f}", interval, f"{by.mean():+.1f}", f"{corrected_error(by):.1f}"])
+        lines[-1] += [f"{by.min():+.0f}", f"{by.max():+.0f}"]
         lines[-1] += [str(int((np.sign(by) == sign).sum())) for sign in (1, 0, -1)]
     print_columns(lines)
 

@@ -3,13 +3,18 @@
     python benchmarks/intervals.py
 
 Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 % intervals from 1000 resamples. What
-is estimated is the mean of the measure over such lists. Then the positives above every negative on lists of other
-lengths.
+is estimated is the mean of the measure over such lists. Then the positives above every negative and the AUC on lists of
+other lengths.
+
+The last table is about the interval of Clopper and Pearson, which the command prints for the precision in the first
+rows. The means of the scores are so far apart. The numbers of positives and negatives are the same in all of 20,000
+lists, or the class of each row is drawn.
 """
 
 import numpy as np
 
 from pnorm import metrics
+from pnorm.metrics._shares import share
 
 POSITIVES, NEGATIVES, LISTS = 60, 300, 1000
 
@@ -36,16 +41,47 @@ def coverage():
         print(f"{name:28}{mean:10.4f}{held:8.1%}{below:9.1%}{above:10.1%}")
 
 
-def coverage_above(*sizes):
-    """Print the same of the positives above every negative, on lists of so many positives and negatives."""
-    mean = np.mean([metrics.positives_at_top(*f) for f in lists(0, 20_000, *sizes)])
-    found = [metrics.positives_at_top(*f, confidence=0.95, seed=seed) for seed, f in enumerate(lists(1, LISTS, *sizes))]
+def coverage_of(measure, *sizes):
+    """Print the same of one measure, on lists of so many positives and negatives."""
+    mean = np.mean([measure(*f) for f in lists(0, 20_000, *sizes)])
+    found = [measure(*f, confidence=0.95, seed=seed) for seed, f in enumerate(lists(1, LISTS, *sizes))]
     low, high = np.mean([x.high < mean for x in found]), np.mean([x.low > mean for x in found])
     print(f"{sizes[0]:9}{sizes[1]:11}{mean:10.4f}{1.0 - low - high:8.1%}{low:9.1%}{high:10.1%}")
 
 
+def coverage_of_first_rows(n, positives, k, apart):
+    """Print how often the interval of precision contains its mean, for fixed and for drawn numbers of positives."""
+    rng = np.random.default_rng(2)
+    held = []
+    for is_drawn in (False, True):
+        hits = np.empty(20_000)
+        for i in range(hits.size):
+            n_pos = rng.binomial(n, positives / n) if is_drawn else positives
+            f = rng.normal(size=n)
+            f[:n_pos] += apart
+            hits[i] = np.count_nonzero(np.argpartition(-f, k)[:k] < n_pos)
+        ends = {x: share(x, k, 0.95)[1:] for x in np.unique(hits)}
+        mean = hits.mean() / k
+        held.append(np.mean([low <= mean <= high for low, high in map(ends.get, hits)]))
+    print(f"{n:5}{positives:11}{apart:7}{k:5}{mean:8.3f}{held[0]:8.1%}{held[1]:8.1%}")
+
+
 if __name__ == "__main__":
     coverage()
-    print(f"\n{'positives':>9}{'negatives':>11}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
-    for sizes in ((30, 300), (60, 300), (120, 280)):
-        coverage_above(*sizes)
+    for measure, all_sizes in (
+        (metrics.positives_at_top, ((30, 300), (60, 300), (120, 280))),
+        (metrics.auc, ((20, 980), (30, 300), (60, 300))),
+    ):
+        print(f"\n{measure.__name__}")
+        print(f"{'positives':>9}{'negatives':>11}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
+        for sizes in all_sizes:
+            coverage_of(measure, *sizes)
+    print(f"\n{'rows':>5}{'positives':>11}{'apart':>7}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}")
+    for case in (
+        (360, 60, 10, 1.5),
+        (360, 60, 60, 1.5),
+        (1000, 200, 10, 1.5),
+        (1000, 200, 200, 1.5),
+        (1000, 200, 200, 4.0),
+    ):
+        coverage_of_first_rows(*case)

@@ -4,8 +4,9 @@
 
 WORDS are what is typed after `pnorm`, without --seed; by default examples/leads.csv --label bought --id lead. The
 command runs with --seed 1 to 9, and each seed holds out another fifth of the rows. Means of its measures are printed,
-and the differences "this list less the other list": their mean, smallest and largest value, and in how many splits they
-are above, equal to and below zero. The splits share rows, so their range is no interval. The best column is that with
+and the differences "this list less the other list": their mean, its standard error, which is corrected for rows that
+splits share, the smallest and largest value, and in how many splits they are above, equal to and below zero. The best
+column is that with
 the largest AUC in training; it may differ by split.
 """
 
@@ -14,11 +15,19 @@ import io
 import os
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+import public_sets
+from public_sets import corrected_error
+
 from pnorm._command.main import main as command
 from pnorm._command.reproduce import print_columns
+
+public_sets.OVERLAP = 1 / 4  # rows to judge by for each row to train on
 
 SEEDS = range(1, 10)
 LEADS = ["examples/leads.csv", "--label", "bought", "--id", "lead"]
@@ -59,13 +68,14 @@ def main(words):
         *[[name, *[f"{x:.3f}" for x in of.mean(0)]] for name, of in values.items()],
     ])  # fmt: skip
     print()
-    lines = [["this list less", "mean", "smallest", "largest", "above", "equal", "below"]]
+    lines = [["this list less", "mean", "error", "smallest", "largest", "above", "equal", "below"]]
     for name, of in values.items():
-        lines.append([name, *[""] * 6])
+        lines.append([name, *[""] * 7])
         for k, rival in enumerate(RIVALS, 1):
             by = of[:, 0] - of[:, k]
             counts = [f"{(np.sign(by.round(9)) == sign).sum()}" for sign in (1, 0, -1)]
-            lines.append([f"  {rival}", *[f"{x:+.3f}" for x in (by.mean(), by.min(), by.max())], *counts])
+            ends = [f"{x:+.3f}" for x in (by.min(), by.max())]
+            lines.append([f"  {rival}", f"{by.mean():+.3f}", f"{corrected_error(by):.3f}", *ends, *counts])
     print_columns(lines)
 
 

@@ -131,10 +131,10 @@ def hero():
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
-    means, ranges = on_adult()
+    means, differences = on_adult()
     shown = _adult_trees.ADDITIVE_TREES, _adult_trees.TREES, CURVES
     lists = [(_adult_trees.THIS, means[_adult_trees.THIS], BLUE, "")]
-    lists += [(name, means[name], GREY, fewer(*ranges[name])) for name in shown]
+    lists += [(name, means[name], GREY, differences[name]) for name in shown]
     lists.append(("random order", n * found.quality.headline.chance, GREY, ""))
     for name, number, _, written in lists:
         print(name, round(number, 1), written)
@@ -231,19 +231,13 @@ def hero():
 
 
 def on_adult():
-    """Return by list the mean over nine splits, and the least and largest number that this list has more."""
+    """Return by list the mean over nine splits, and in words its difference from this list with a standard error."""
     path = ROOT / "doc" / "_outputs" / "adult_trees.txt"
     tables = [text.splitlines()[1:] for text in path.read_text(encoding="utf-8").split("\n\n")]
     means, differences = [{line[:32].strip(): line[32:].split() for line in table} for table in tables]
-    ranges = {name: (int(of[-5]), int(of[-4])) for name, of in differences.items()}
-    return {name: float(of[-1]) for name, of in means.items()}, ranges
-
-
-def fewer(least, most):
-    """Return in words how many positives another list has fewer, or more, than this one."""
-    if least >= 0:
-        return f"{least} to {most} fewer"
-    return f"{most} fewer to {-least} more" if most > 0 else f"{-most} to {-least} more"
+    fewer = {name: (float(of[-7]), float(of[-6])) for name, of in differences.items()}
+    told = {name: f"{abs(by):.0f} ± {error:.0f} {'fewer' if by > 0 else 'more'}" for name, (by, error) in fewer.items()}
+    return {name: float(of[-1]) for name, of in means.items()}, told
 
 
 def claims(paid=1000, across=40):

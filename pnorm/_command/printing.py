@@ -408,9 +408,9 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
         told.append(f"“{name}”: largest AUC in training.")
     told.append("Intervals cover the test rows only.")
     if has_details:
-        hits = "negatives" if quality.push == "bottom" else "positives"
         told.append(
-            f"Clopper-Pearson for precision, recall and (given the share of {hits}) lift, bootstrap for others."
+            "Clopper-Pearson, given the numbers of positives and negatives, for precision, lift and recall; bootstrap "
+            "for others."
         )
         told += filter(None, [markup.without_interval(quality), markup.jointly(quality)])
     return sentences(" ".join(told))
