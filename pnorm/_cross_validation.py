@@ -403,8 +403,8 @@ class CrossValidation:
             return ""
         value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
         return (
-            f"the best is not shown to be better than a random order, {chance}: {value}, corrected 95 % interval "
-            f"{low} to {high}"
+            f"by {self.metric}, the best is not shown to be better than a random order, {chance}: {value}, corrected "
+            f"95 % interval {low} to {high}"
         )
 
     @property
@@ -647,9 +647,9 @@ def cross_validate(
     your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure
     the chosen p and t on rows that had no part in the choice.
 
-    A line of the printed result reports if the best is not shown to be better than a random order. The interval is a t
-    interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows [3]_. `chance`
-    is the value for a random order.
+    A line of the printed result reports if `metric` does not show the best to be better than a random order. The
+    interval is a t interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows
+    [3]_. `chance` is the value for a random order.
 
     A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
     A second measure of a larger part of the list, ``second_metric="average_precision"``, decides among these points.

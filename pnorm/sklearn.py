@@ -41,7 +41,7 @@ from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
-from pnorm._checks.labelled import is_pair, is_plain, plainly_positive, word
+from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff, of_estimator
 from pnorm._minimize import minimize
@@ -297,7 +297,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray, shape (2,)
         The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label` or
-        the one that means yes sorts first, such as ja and nein.
+        the one that means yes sorts first, such as Yes and no, or ja and nein.
     rankers_ : Rankers
         The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
         subtracted. For a table, ``rankers_.plan`` prints how each column is used.
@@ -625,8 +625,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of positive rows. It becomes the second of `classes_`. None takes the label that sorts last, or
-            the one that means yes in another language, such as ja of ja and nein.
+            The label of positive rows. It becomes the second of `classes_`. None takes the label that means yes,
+            such as yes of yes and no, in any case and in some other languages, or else the one that sorts last.
             Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
             `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 
@@ -647,7 +647,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
             If `pos_label` is not given and the labels are words other than plain opposites such as yes and no, or the
-            positive one sorts first, such as ja and nein. If no cut-off meets `cutoff`; `predict` then takes no row.
+            positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
@@ -940,16 +940,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if pos_label is None:
             words = [label for label in labels if isinstance(label, str)]
             plain = plainly_positive(words) if len(words) == 2 else set()
-            if plain == set(words[:1]) and is_pair(map(word, words)):
+            if plain and words[0] in plain:
+                yes, no = map(shown, words)
                 warn(
-                    f"The labels {shown(words[0])} and {shown(words[1])} mean yes and no, so {shown(words[0])} is the "
-                    f"positive class. Scorers of scikit-learn such as 'roc_auc' take {shown(words[1])}, which sorts "
-                    f"last: give them y == {words[0]!r}. Pass pos_label={words[0]!r} to fit to confirm this",
+                    f"The labels {yes} and {no} mean positive and negative, so {yes} is the positive class. Scorers of "
+                    f"scikit-learn such as 'roc_auc' take {no}, which sorts last: give them y == {words[0]!r}. Pass "
+                    f"pos_label={words[0]!r} to fit to confirm this",
                     UserWarning,
                 )
                 self.classes_ = self.classes_[::-1].copy()
                 return 0
-            if len(words) == 2 and plain != {words[1]}:
+            if len(words) == 2 and not plain:
                 other, taken = map(shown, labels)
                 warn(
                     f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "

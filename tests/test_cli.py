@@ -1908,6 +1908,15 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
     assert set(learned("--names", "tx,booked,amount,land,age,fraud", "--only", "land")[0]) == {"land"}
 
 
+def test_a_category_of_rare_values_that_is_asked_for_is_warned_of(capsys, tmp_path):
+    frame, path = mixed(), tmp_path / "spend.csv"
+    frame.assign(zip=np.arange(len(frame)) // 2).to_csv(path, index=False)
+    status, out, err = run(capsys, path, "--label", "fraud", *QUICK, "--kind", "zip=category")
+    assert (status, err) == (0, "")
+    assert "warning: Columns asked for as categories, whose values are all rare: zip. Their values are not" in out
+    assert "asked for" not in run(capsys, path, "--label", "fraud", *QUICK, "--kind", "zip=number")[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -678,6 +678,27 @@ def test_what_is_asked_for_is_not_warned_of():
     assert G.names[:4] == ("c = 1", "c = 2", "c = 3", "c = 4")
 
 
+@pytest.mark.parametrize("kind", ["category", "any case"])
+def test_a_category_that_is_asked_for_and_has_rare_values_only_is_warned_of(kind):
+    rare = [f"zip {i // 2}" for i in range(100)]
+    told_of = (
+        "Columns asked for as categories, whose values are all rare: c. Their values are not used; merge them into "
+        "fewer levels, or leave the columns out"
+    )
+    G, said = told(*sides(rare), kinds={"c": kind}, min_rows=10)
+    assert said == told_of
+    assert (G.plan[0].kind, G.plan[0].note) == (LEFT_OUT, "no value is in 10 rows")
+    G, said = told(*sides([None] * 20 + rare[20:]), kinds={"c": kind}, min_rows=10)
+    assert said == told_of
+    assert G.plan[0].note == "no value is in 10 rows; only whether it is missing counts"
+    assert made(*sides(["Rome"] * 20 + rare[20:]), kinds={"c": kind}, min_rows=10).names[:2] == (
+        "c = Rome",
+        "c = (rare)",
+    )
+    with pytest.raises(ValueError, match=r"can be used \(c: no value is in 10 rows\)$"):
+        from_table(*[{"c": side["c"]} for side in sides(rare)], kinds={"c": kind}, min_rows=10)
+
+
 def test_a_column_that_tells_the_sides_apart_alone_is_named():
     n = 40
     rest = {"rest": [0, 1] * (n // 2)}

@@ -138,7 +138,7 @@ def compared(X, y, **how):
 
 @pytest.mark.parametrize("metric", ["auc", "partial_auc", "average_precision"])
 def test_a_comparison_reports_that_its_best_is_not_distinguishable(metric):
-    said = "the best is not shown to be better than a random order"
+    said = f"by {metric}, the best is not shown to be better than a random order"
     found = compared(*rows(0, 0.0), metric=metric)
     line = next(line for line in str(found).splitlines() if said in line)
     mean, error = (values[found._best_place] for values in (found.mean, found.standard_error))

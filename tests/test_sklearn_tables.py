@@ -348,7 +348,7 @@ def test_words_that_do_not_say_which_is_positive_are_told():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             quick().fit(X, np.array(labels)[y.astype(int)])
-    for labels in (["bought", "left"], ["YES", "no"]):
+    for labels in (["bought", "left"], ["YES", "maybe"]):
         with pytest.warns(
             UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' for the other class"
         ) as told:
@@ -580,8 +580,11 @@ def test_a_single_column_is_refused_with_the_way_to_a_frame(package):
             PNormPush().fit(column, np.arange(40) % 2)
 
 
-@pytest.mark.parametrize(("yes", "no"), PAIRS, ids=lambda word: word)
-def test_yes_of_other_languages_is_the_positive_class(yes, no):
+ODD_CASE = [("Yes", "no"), ("yes", "NO"), (" yes", "no"), ("yes", " No"), ("True", "false"), ("+1", "-1")]
+
+
+@pytest.mark.parametrize(("yes", "no"), [*PAIRS, *ODD_CASE], ids=lambda word: word)
+def test_yes_in_any_language_and_case_is_the_positive_class(yes, no):
     x = np.linspace(-2, 2, 60)[:, None]
     y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, yes, no)
     with warnings.catch_warnings(record=True) as told:
@@ -592,8 +595,15 @@ def test_yes_of_other_languages_is_the_positive_class(yes, no):
     assert len(told) == (yes < no)
     for warning in told:
         assert warning.filename == __file__
-        assert f"The labels {yes} and {no} mean yes and no" in str(warning.message)
+        assert f"The labels {yes} and {no} mean positive and negative" in str(warning.message)
         assert f"give them y == {yes!r}. Pass pos_label={yes!r} to fit" in str(warning.message)
+
+
+def test_an_explicit_positive_label_wins_over_the_meaning_of_words():
+    x = np.linspace(-2, 2, 60)[:, None]
+    y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, "Yes", "no")
+    assert quick().fit(x, y, pos_label="no").classes_.tolist() == ["Yes", "no"]
+    assert quick().fit(x, y, pos_label="Yes").classes_.tolist() == ["no", "Yes"]
 
 
 def test_unknown_words_are_taken_in_their_order_with_a_warning():

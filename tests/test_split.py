@@ -220,10 +220,14 @@ def test_a_name_needs_a_frame():
 
 
 @pytest.mark.parametrize(
-    "labels", [["yes", "no"], ["No", "YES"], ["t", "F"], ["1", "0"], ["1.0", "-1"], ["Positive", "neg"], ["true", "0"]]
+    "labels",
+    [
+        *[["yes", "no"], ["No", "YES"], ["t", "F"], ["1", "0"], ["1.0", "-1"], ["Positive", "neg"], ["true", "0"]],
+        *[[" yes", "no"], ["Yes", "no "]],
+    ],
 )
 def test_labels_that_the_command_takes(labels):
-    plain = [label for label in labels if label.lower()[0] in "yt1p"]
+    plain = [label for label in labels if label.strip().lower()[0] in "yt1p"]
     y = np.array([*labels * 4, plain[0].upper()])
     pos, neg = pnorm.split(ROWS, y)
     keep = np.isin(y, [plain[0], plain[0].upper()])

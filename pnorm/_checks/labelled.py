@@ -176,9 +176,9 @@ def is_plain(text: str) -> bool | None:
 
 
 def word(label: Any) -> str:
-    """Return one form for all spellings of a label: lower case, and 1 for 1.0 or +1, where doubles are exact."""
+    """Return one form for all spellings of a label: lower case, no spaces around, 1 for 1.0 or +1 if exact."""
     try:
-        text = str(label)
+        text = str(label).strip()
     except ValueError:  # Python writes no number of thousands of digits
         return ""
     try:

@@ -183,8 +183,9 @@ def from_table(
     Warns
     -----
     TableWarning
-        If columns are left out. If values do not read as the others of their column do; they count as missing. A
-        column has the kind that at least 95 % of its values have. If the others are one or two words that are
+        If columns are left out, or all values of a category that `kinds` asks for are rare. If values do not read as
+        the others of their column do; they count as missing. A column has the kind that at least 95 % of its values
+        have. If the others are one or two words that are
         repeated, at most 30 % of the values, and the column has more than 10 other values; these words count as
         missing, in new rows too. If text can be read in two ways; it is then a category unless `kinds` contains its
         kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
@@ -316,7 +317,8 @@ def made(
     if not sources:
         reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
         rows = "pos and neg" if name == "pos" else name
-        hint = '; kinds={"COLUMN": "category"} uses one anyway' if any(of.values > 1 for of in plan) else ""
+        usable = any(of.values > 1 and not of.note.startswith(NO_LEVEL) for of in plan)
+        hint = '; kinds={"COLUMN": "category"} uses one anyway' if usable else ""
         raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
     _tell(learned, plan_called)
     return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None])
@@ -350,6 +352,8 @@ class _Learned:
     """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
     spelled: str = ""
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
+    all_rare: bool = False
+    """Whether `kinds` asks for a category, and all of its values are rare."""
 
 
 def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
@@ -358,19 +362,29 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     The message has names only, so that it is the same in all folds of a cross-validation.
     """
     of_kind = {
-        _LEFT_OUT: [of for of in learned if of.plan.kind == LEFT_OUT and of.plan.note != AS_ASKED],
+        _LEFT_OUT: [of for of in learned if of.plan.kind == LEFT_OUT and of.plan.note != AS_ASKED and not of.all_rare],
         _DOUBTS: [of for of in learned if of.doubt and of.source is not None],
         _UNREAD: [of for of in learned if of.ask is not None and not of.ask.lost],
         _SPELLED: [of for of in learned if of.spelled],
         _LEAKS: [of for of in learned if of.separates],
         _AGREE: [of for of in learned if of.agrees],
     }
+    all_rare = _few([shown(of.plan.name) for of in learned if of.all_rare])
     said = {kind: _few([shown(of.plan.name) for of in columns]) for kind, columns in of_kind.items() if columns}
     told = _TOLD.get()
-    if not said or told:
+    if not (said or all_rare) or told:
         return
     if told is not None:
         told.append(True)
+    if all_rare:
+        warn(
+            f"{_ALL_RARE}: {all_rare}. Their values are not used; merge them into fewer levels, or leave the columns "
+            "out",
+            TableWarning,
+            once=True,
+        )
+    if not said:
+        return
     of_kinds = {
         "category": ("uses a column", _LEFT_OUT, _DOUBTS),
         "any case": ("merges spellings", _SPELLED),
@@ -388,6 +402,7 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
 
 
 _COLUMNS = "Columns"
+_ALL_RARE = f"{_COLUMNS} asked for as categories, whose values are all rare"
 _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
 _LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
@@ -430,6 +445,7 @@ class _Learner:
         self._missing = [0, 0]
         self._alone = self._agrees = self._words_told = self._spelled = self._apart = ""
         self._words: tuple[str, ...] = ()
+        self._all_rare = False
         self._span, self._ends = 0.0, (0.0, 0.0)
 
     def learn(self) -> _Learned:
@@ -441,7 +457,7 @@ class _Learner:
                 reasons = [self._doubt]
             note = "; ".join(filter(None, reasons))
             plan = ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note)
-            return _Learned(None, plan, ask=self._ask())
+            return _Learned(None, plan, ask=self._ask(), all_rare=self._all_rare)
         n = sum([len(part.rankers) for part in parts])
         unread = "" if self._unread is None else self._unread.told()
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
@@ -453,7 +469,7 @@ class _Learner:
         if self._unread is not None:
             reading = replace(reading, missing=(*reading.missing, *self._odd(reading)))
         source = Source(self._c, reading, tuple(parts), 0 if self._unread is None else self._unread.unknown)
-        found = _Learned(source, plan, self._doubt, self._ask())
+        found = _Learned(source, plan, self._doubt, self._ask(), all_rare=self._all_rare)
         if self._wish is not None:
             return found
         return replace(found, separates=bool(self._alone), agrees=self._agrees, spelled=self._spelled)
@@ -769,6 +785,7 @@ class _Learner:
         kept = frequent[: self._how.max_levels]
         rare = self._n_values - len(kept)
         missing = sum(self._missing)
+        self._all_rare = self._wish is not None and not kept
         if not kept and not missing:
             raise LeaveOut(f"{NO_LEVEL} {self._how.min_rows} rows")
         if len(kept) + bool(rare) + bool(missing) < 2:
