@@ -618,11 +618,62 @@ def test_shapes_of_a_table_have_dates_and_bars():
     plt.gcf().canvas.draw()
     texts = {name: [tick.get_text() for tick in ax.get_xticklabels()] for name, ax in axes.items()}
     assert texts["town"] == [*[f"town {k:02d}" for k in range(7, 30)], "missing"]
-    assert [bar.get_height() for bar in axes["town"].patches] == list(range(8, 32))
+    assert [bar.get_height() for bar in axes["town"].patches] == list(range(8, 31))
+    (dot,) = [line for line in axes["town"].lines if line.get_marker() == "o"]
+    assert (dot.get_xdata()[0], dot.get_ydata()[0], dot.get_color()) == (23, 31.0, "#d55e00")
     assert axes["town"].get_title() == "24 of 31 levels"
-    assert axes["town"].patches[-1].get_facecolor() != axes["town"].patches[0].get_facecolor()
     assert axes["when (trend)"].xaxis.get_major_formatter().get_offset() == "2021-Jan"
     assert {"05:00", "10:00"} <= set(texts["at"])
+
+
+def ends_of(ax):
+    return ax.lines[0].get_xdata()[[0, -1]].tolist()
+
+
+def test_shapes_extend_over_cuts_that_have_no_coefficient():
+    H = pnorm.rankers.thresholds([np.arange(0.5, 7.0), [0.1, 3.3, 950.2]], names=["visits", "amount"])
+    axes = plotting.shapes(np.r_[0, 2.0, 1.0, np.zeros(5), 1.0, 0], H)
+    assert [ax.get_xlabel() for ax in axes] == ["visits", "amount"]
+    assert ends_of(axes[0]) == [0.0, 7.0]
+    start, stop = ends_of(axes[1])
+    assert start < 0.1
+    assert stop == 950.2
+
+
+def test_shapes_extend_over_the_rows():
+    H, X = pnorm.rankers.thresholds([[1.5, 2.5]]), np.arange(-100.0, 101.0).reshape(-1, 1)
+    (ax,) = plotting.shapes(pnorm.shapes([1.0, 2.0], H, X))
+    np.testing.assert_allclose(ends_of(ax), [-98.0, 98.0], atol=1.0)
+    (ax,) = plotting.shapes(pnorm.shapes([1.0, 2.0], H, [[2.0], [2.0]]))
+    start, stop = ends_of(ax)
+    assert start < 1.5 < 2.5 < stop
+
+
+@pytest.mark.parametrize("cuts", [[1.5, 2.5], [0.5], [2.0, 2.5]])
+def test_shapes_of_whole_numbers_have_whole_ticks(cuts):
+    (ax,) = plotting.shapes(np.ones(len(cuts)), pnorm.rankers.thresholds([cuts]))
+    ticks = ax.get_xticks()
+    np.testing.assert_array_equal(ticks, np.floor(ticks))
+    (ax,) = plotting.shapes(np.ones(2), pnorm.rankers.thresholds([[0.2, 0.4]]))
+    assert (ax.get_xticks() != np.floor(ax.get_xticks())).any()
+
+
+@pytest.mark.parametrize("score", [-3.0, -0.01, 0.0, 3.0])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_word_missing_stands_off_lines(n, score):
+    X = np.c_[np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan]][:, :n]
+    H = pnorm.rankers.quantile_thresholds(X, X, 3, missing="own")
+    missing = np.array([name.endswith("missing") for name in H.names])
+    axes = plotting.shapes(np.where(missing, score, 0.5), H)
+    axes[0].figure.canvas.draw()
+    for ax in axes:
+        (word,) = ax.texts
+        box = word.get_window_extent()
+        curve = ax.transData.transform(np.c_[ax.lines[0].get_data()])
+        assert box.x1 < curve[0, 0]
+        assert not box.y0 <= ax.transData.transform((0.0, 0.0))[1] <= box.y1
+        assert box.y0 > ax.get_window_extent().y0
+        assert box.y1 < ax.get_window_extent().y1
 
 
 def test_shapes_of_one_column_in_several_collections_add_up():

@@ -139,6 +139,10 @@ class Shape:
     """Who reads the column."""
     _quantiles: Vector = field(default_factory=lambda: np.empty(0))
     """The quantiles 0, 0.01, ..., 1 of the known values of a column of numbers; empty if there were no rows."""
+    _all_cuts: Vector = field(default_factory=lambda: np.empty(0))
+    """The cuts of the weak rankers in ascending order, and the ends of lines, those with coefficient zero included."""
+    _is_whole: bool = False
+    """Whether the values are whole numbers, as the rows or, without rows, the cuts show."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
         """Return the scores of values of a column of numbers.
@@ -525,7 +529,9 @@ def _shared(shape: Shape, parts: Sequence[Any], c: Vector | None) -> Shape:
             shape = replace(shape, ends=(float(np.nanmin(values)), float(np.nanmax(values))))
     c = np.ones(codes.size) if c is None else c
     if not shape.levels:
-        shape = replace(shape, _quantiles=_quantiles(values, c))
+        known = values[~missing]
+        is_whole = bool(known.size and (known == np.floor(known)).all())
+        shape = replace(shape, _quantiles=_quantiles(values, c), _is_whole=is_whole)
     shares = np.bincount(codes, c, minlength=shape.scores.size + 1) / c.sum()
     return replace(shape, shares=shares[:-1], missing_share=float(shares[-1]))
 
@@ -554,6 +560,8 @@ def _summed(parts: list[_Curve], slope: float) -> Shape:
     origin = ends[0] if ends else 0.0
     values += sum([slope * (origin - start) for slope, start in lines])
     missing = [part.missing for part in parts if not math.isnan(part.missing)]
+    every = np.unique(np.concatenate([np.empty(0), *[part.all_cuts for part in parts]]))
+    halves = 2.0 * every[every != np.floor(every)]  # a cut lies in the middle of two values
     return Shape(
         "",
         cuts,
@@ -563,6 +571,8 @@ def _summed(parts: list[_Curve], slope: float) -> Shape:
         origin,
         (min(ends), max(ends)) if ends else (-math.inf, math.inf),
         sum(missing) if missing else math.nan,
+        _all_cuts=every,
+        _is_whole=bool(halves.size and (halves == np.floor(halves)).all()),
     )
 
 

@@ -14,11 +14,13 @@ from pnorm._checks import Axes, Coefficients, Model, text
 from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of
 from pnorm.plotting._look import Look, new_axes
 from pnorm.plotting._models import of_model
-from pnorm.plotting._ticks import date_axis
+from pnorm.plotting._ticks import date_axis, whole_axis
 from pnorm.rankers import Rankers
 
 _LEVELS = 24
 """Levels of a column that are drawn, at most."""
+_WORD = 44.0, 16.0
+"""Points for the word beside a dot: across and down."""
 _FEW = 6
 """Levels, at most, whose names stand aslant below the bars; those of more stand upright."""
 
@@ -57,10 +59,11 @@ def shapes(
     Returns
     -------
     ndarray of Axes
-        One for each column, those that move a score the most first. A curve ends a twentieth of its width beyond its
-        first and last cut; it is constant from there on. The dot beside it is the level of missing values. Levels of
-        categories are bars: at most 24, those that move a score the most, with a missing value in orange. Dates have an
-        axis of dates.
+        One for each column, those that move a score the most first. A curve extends over all cuts of its column, those
+        with coefficient zero included, and at least a twentieth of its width beyond those with a coefficient; cuts are
+        constant from there on. Shapes that were computed with rows extend over the quantiles 0.01 to 0.99 of the rows
+        instead of all cuts. Levels of categories are bars: at most 24, those that move a score the most. An orange dot
+        is the level of missing values. Whole numbers have ticks at whole numbers, and dates an axis of dates.
 
     Raises
     ------
@@ -120,11 +123,27 @@ def shapes(
         for each in axes[1:]:
             if each.get_subplotspec().is_first_col():
                 each.set_ylabel("part of the score")
+    _set_heights(axes)
+    return axes
+
+
+def _set_heights(axes: Any) -> None:
+    """Give all axes the same heights, with room for the words beside dots."""
     ends = [end for each in axes for end in each.get_ylim()]
+    span = max(ends) - min(ends)
+    for each in axes:
+        for word in each.texts:
+            of_word = span * _WORD[1] / _points(each)[1]
+            ends.append(word.xy[1] + (of_word if word.xy[1] >= 0.0 else -of_word))
     room = 0.04 * (max(ends) - min(ends))
     for each in axes:
         each.set_ylim(min(ends) - room, max(ends) + room)
-    return axes
+
+
+def _points(ax: Any) -> tuple[float, float]:
+    """Return the width and the height of axes in points, before a layout of the figure."""
+    box, (width, height) = ax.get_position(original=True), ax.figure.get_size_inches()
+    return 72.0 * float(box.width * width), 72.0 * float(box.height * height)
 
 
 def _grid(curves: list[Shape]) -> Any:
@@ -143,7 +162,10 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
         if not math.isnan(shape.missing):
             names, scores, gone = [*names, "missing"], [*scores, shape.missing], [*gone, True]
         drawn = np.sort(np.argsort(-np.abs(scores), kind="stable")[:_LEVELS]).tolist()
-        ax.bar(range(len(drawn)), [scores[k] for k in drawn], color=[look.kinds[gone[k]] for k in drawn])
+        known = [at for at, k in enumerate(drawn) if not gone[k]]
+        ax.bar(known, [scores[drawn[at]] for at in known], color=look.cycle[0])
+        for at in set(range(len(drawn))).difference(known):
+            _draw_missing(ax, at, scores[drawn[at]])
         labels = [text.shown(names[k], 18) for k in drawn]
         if len(drawn) > _FEW:
             ax.set_xticks(range(len(drawn)), labels, rotation=90, size="small")
@@ -154,15 +176,41 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
         return
     low, high = shape.pieces
     ends = np.unique([end for end in (*low, *high) if math.isfinite(end)])
-    outer = ends[[0, -1]] if ends.size else np.zeros(2)
-    room = 0.05 * float(outer[1] - outer[0]) or 0.5
-    x = np.r_[outer[0] - room, np.repeat(ends, 2), outer[1] + room]
+    start, stop = _ends(shape, ends)
+    x = np.r_[start, np.repeat(ends, 2), stop]
     ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=look.cycle[0])
     if shape.read_off == "trend":
         date_axis(ax)
     elif shape.read_off == "hours":
         ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
+    elif shape._is_whole:
+        whole_axis(ax)
     if not math.isnan(shape.missing):
-        at = x[0] - 0.08 * (x[-1] - x[0])
-        ax.plot([at], [shape.missing], "o", color=look.cycle[1], ms=5)
-        ax.annotate("missing", (at, shape.missing), (5, 4), **look.small)
+        share = min(_WORD[0] / _points(ax)[0], 0.5)
+        gap = (stop - start) * share / (1.0 - share)  # the curve does not reach the word
+        _draw_missing(ax, start - 0.5 * gap, shape.missing)
+        ax.update_datalim([(start - gap, shape.missing)])
+        beside = ((0, 5), "bottom") if shape.missing >= 0.0 else ((0, -5), "top")  # away from the line at zero
+        ax.annotate("missing", (start - 0.5 * gap, shape.missing), beside[0], ha="center", va=beside[1], **look.small)
+        ax.autoscale_view()
+
+
+def _ends(shape: Shape, ends: Any) -> tuple[float, float]:
+    """Return the ends of a curve: beyond the ends of its pieces, and over nearly all values as far as they are known.
+
+    These are quantiles of the rows or, without rows, all cuts; whole numbers lie a half beyond the cuts.
+    """
+    if shape._quantiles.size:
+        few = shape._quantiles[[1, -2]]
+    else:
+        few = shape._all_cuts + np.r_[-0.5, 0.5][:, None] * shape._is_whole
+    every = np.r_[few.ravel(), ends]
+    if not ends.size:
+        return (float(every.min()), float(every.max())) if every.size and np.ptp(every) else (-0.5, 0.5)
+    is_known = shape._quantiles.size or shape._all_cuts.size > ends.size
+    room = (0.05 if is_known else 0.15) * float(np.ptp(every)) or 0.5
+    return min(float(ends[0]) - room, float(every.min())), max(float(ends[-1]) + room, float(every.max()))
+
+
+def _draw_missing(ax: Any, at: float, score: float) -> None:
+    ax.plot([at], [score], "o", color=Look(ax).cycle[1], ms=5)

@@ -1,4 +1,4 @@
-"""Axes of p, of penalties, of shares, of counts and of dates."""
+"""Axes of p, of penalties, of shares, of counts, of whole numbers and of dates."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def percent(axis: Any) -> None:
 def thousands(axis: Any) -> None:
     """Write counts with commas."""
     axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1.0 else f"{x:g}")
+
+
+def whole_axis(ax: Any) -> None:
+    """Put ticks at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def date_axis(ax: Any) -> None:

@@ -347,6 +347,8 @@ class _Curve:
     """Of a line from 0 at the first cut to this at the last one."""
     missing: float
     """Where the value is missing; nan where none is."""
+    all_cuts: Vector
+    """The cuts of the column in ascending order, those with coefficient zero included."""
 
 
 @dataclass(frozen=True, eq=False)

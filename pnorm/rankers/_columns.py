@@ -222,7 +222,8 @@ class _Normalized(_OfColumns):
     def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         used = np.flatnonzero((lam != 0.0) & (self._low < self._high)).tolist()
         low, high, rise = [x.tolist() for x in (self._low, self._high, lam * (self._to[1] - self._to[0]))]
-        return [(j, _Curve(np.array([low[j], high[j]]), np.zeros(3), rise[j], math.nan)) for j in used]
+        ends = {j: np.array([low[j], high[j]]) for j in used}
+        return [(j, _Curve(ends[j], np.zeros(3), rise[j], math.nan, ends[j])) for j in used]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         rows = self._read(X, name)
@@ -354,13 +355,17 @@ class _Thresholds(_OfColumns):
         of_column, columns = np.array([self._cuts[j][0] for j in plan.rankers]), plan.columns.tolist()
         first = plan.rankers[[int(np.argmax(of_column == column)) for column in columns]].tolist()
         missed = {column for column, cut in self._cuts if math.isnan(cut)}
-        return [
-            (
-                first[step.column],
-                _Curve(step.cuts, step.values, 0.0, step.missing if columns[step.column] in missed else math.nan),
-            )
-            for step in plan.jumps.steps
-        ]
+        every: dict[int, set[float]] = {column: set() for column in columns}
+        for column, cut in self._cuts:
+            if column in every and math.isfinite(cut):
+                every[column].add(cut)
+        found: list[tuple[int, _Shape]] = []
+        for step in plan.jumps.steps:
+            column = columns[step.column]
+            missing = step.missing if column in missed else math.nan
+            curve = _Curve(step.cuts, step.values, 0.0, missing, np.array(sorted(every[column])))
+            found.append((first[step.column], curve))
+        return found
 
     def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
         assert plan.jumps is not None
