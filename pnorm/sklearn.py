@@ -46,7 +46,7 @@ from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff, of_estimator
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
-from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
+from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
@@ -777,6 +777,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         d = getattr(self, "n_features_in_", 0)  # rows need not have columns
         of_model = self.rankers_, self.lam_
         self._ranges = _Later(partial(_ranges_of, known.X, *of_model, d, self._n_threads), keeps=True)
+        self._seen = _Later(partial(seen_values, known.X, *of_model, known.weight), keeps=True)
         average = known.take(known.places[0 if self.push == "bottom" else 1])
         self._means = _Later(partial(means_of, average.X, *of_model, average.weight, self._n_threads), keeps=True)
 

@@ -1,6 +1,7 @@
 """Pictures: what is on them, where they go, and what is refused."""
 
 import datetime
+import pickle
 import sys
 
 import numpy as np
@@ -647,6 +648,19 @@ def test_shapes_extend_over_the_rows():
     (ax,) = plotting.shapes(pnorm.shapes([1.0, 2.0], H, [[2.0], [2.0]]))
     start, stop = ends_of(ax)
     assert start < 1.5 < 2.5 < stop
+
+
+def test_shapes_of_an_estimator_extend_over_its_training_rows():
+    pytest.importorskip("sklearn")
+    from pnorm.sklearn import PNormPush
+
+    X = np.arange(201.0).reshape(-1, 1)
+    model = PNormPush(4, rankers="thresholds", n_cuts=3, l2=0.1).fit(X, X[:, 0] % 150 > 70)
+    restored = pickle.loads(pickle.dumps(model))
+    for each in (model, restored):
+        (ax,) = plotting.shapes(each)
+        np.testing.assert_allclose(ends_of(ax), [2.0, 198.0], atol=1.0)
+        np.testing.assert_array_equal(ax.get_xticks(), np.floor(ax.get_xticks()))
 
 
 @pytest.mark.parametrize("cuts", [[1.5, 2.5], [0.5], [2.0, 2.5]])

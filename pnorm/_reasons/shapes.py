@@ -506,6 +506,12 @@ def counted(found: Sequence[Shape], tables: Mapping[str, Any], c: Vector | None 
     return [_shared(shape, [_read(shape, X, name) for name, X in tables.items()], c) for shape in found]
 
 
+def seen_values(X: Any, H: Rankers, lam: Vector, weight: Vector | None) -> dict[int, tuple[Vector, bool]]:
+    """Return the quantiles of rows by the number of the column, and whether the values are whole numbers."""
+    found = [shape for shape in shapes_of(lam, H) if not shape.levels and not shape._values]
+    return {shape._column: (shape._quantiles, shape._is_whole) for shape in counted(found, {"X": X}, weight)}
+
+
 def _read(shape: Shape, X: Any, name: str) -> Any:
     """Return the values of a column of numbers, or the numbers of its levels."""
     source = shape._source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,11 @@ def shapes(
     -------
     ndarray of Axes
         One for each column, those that move a score the most first. A curve extends over all cuts of its column, those
-        with coefficient zero included, and at least a twentieth of its width beyond those with a coefficient; cuts are
-        constant from there on. Shapes that were computed with rows extend over the quantiles 0.01 to 0.99 of the rows
-        instead of all cuts. Levels of categories are bars: at most 24, those that move a score the most. An orange dot
-        is the level of missing values. Whole numbers have ticks at whole numbers, and dates an axis of dates.
+        with coefficient zero included, and at least a twentieth of its width beyond those with a coefficient. Cuts are
+        constant from there on. For shapes that were computed with rows, and for an estimator, the quantiles 0.01 to
+        0.99 of the rows, or of the training rows, stand in the place of all cuts. Levels of categories are bars: at
+        most 24, those that move a score the most. An orange dot is the level of missing values. Whole numbers have
+        ticks at whole numbers, and dates an axis of dates.
 
     Raises
     ------
@@ -99,8 +101,13 @@ def shapes(
             raise TypeError("the shapes are computed already; leave H out")
         drawn = [lam] if isinstance(lam, Shape) else list(lam.columns)
     else:
+        model = lam if H is None else None
         rankers, lam = coefficients(*of_model(lam, H))
-        drawn = shapes_of(lam, rankers)
+        seen = _seen_by(model)
+        drawn = [
+            shape if shape.levels or shape._column not in seen else _with_seen(shape, *seen[shape._column])
+            for shape in shapes_of(lam, rankers)
+        ]
     curves = sorted(map(by_value, drawn), key=lambda shape: -shape.range)
     found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
@@ -125,6 +132,19 @@ def shapes(
                 each.set_ylabel("part of the score")
     _set_heights(axes)
     return axes
+
+
+def _seen_by(model: Any) -> dict[int, tuple[Any, bool]]:
+    """Return what a fitted estimator knows of the values it was trained on; nothing for other models."""
+    seen = getattr(model, "_seen", None)
+    try:
+        return {} if seen is None else dict(seen.get("the range of the training rows"))
+    except AttributeError:  # a pickle may not contain it
+        return {}
+
+
+def _with_seen(shape: Shape, quantiles: Any, is_whole: bool) -> Shape:
+    return replace(shape, _quantiles=quantiles, _is_whole=is_whole)
 
 
 def _set_heights(axes: Any) -> None:
