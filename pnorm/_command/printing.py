@@ -46,6 +46,11 @@ _WIDE, _NARROW = 120, 60
 """Characters of a line if the output is not a terminal, and at least."""
 
 
+def n_listed(arguments: argparse.Namespace) -> int:
+    """Return how many rows of the list are printed, of a list that is as long."""
+    return TOP if arguments.top is None else int(arguments.top)
+
+
 def paragraph(lines: Iterable[str]) -> None:
     """Print lines after an empty one, if there are any."""
     found = list(lines)
@@ -558,9 +563,12 @@ _MANY = 5
 
 
 def list_lines(
-    columns: Mapping[str, Sequence[str]], reasons: Sequence[str] | None, left: Sequence[str] = ("id", "label")
+    columns: Mapping[str, Sequence[str]],
+    reasons: Sequence[str] | None,
+    left: Sequence[str] = ("id", "label"),
+    checked: str = "",
 ) -> list[str]:
-    """Return the rows of a list, with as many reasons as fit on the line."""
+    """Return the rows of a list, with as many reasons as fit on the line; `checked` is on probabilities, above."""
     table = [list(columns), *[list(row) for row in zip(*columns.values(), strict=True)]]
     flush = [k for k, name in enumerate(columns) if name in left]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -572,7 +580,8 @@ def list_lines(
     common = [part for part in parts[0] if all(part in of_row for of_row in parts)] if len(parts) >= _MANY else []
     of_rows = ["; ".join([part for part in of_row if part not in common]) for of_row in parts]
     told = ["other reasons" if common else "reasons", *[_fitting(text, room) for text in of_rows]]
-    above = sentences(f"Reasons in all {len(parts)} rows: {'; '.join(common)}.") if common else []
+    shared = [f"Reasons in all {len(parts)} rows: {'; '.join(common)}."] if common else []
+    above = sentences(" ".join(filter(None, [*shared, checked])))
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
