@@ -454,13 +454,12 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
     if not found.kept:
-        lines += sentences(
-            f"No cut-off guarantees {asked} of {found.target:g} {sure}. More labelled rows may allow one."
-        )
+        none = f"No cut-off guarantees {asked} of {found.target:g} {sure}. A saved model has no cut-off."
+        lines += sentences(f"{none} More labelled rows may allow one.")
     if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
-    begins = "Take rows" if found.kept else "The nearest cut-off: take rows"
+    begins = "Take rows" if found.kept else "The nearest cut takes rows"
     lines += sentences(f"{begins} with a score of {found.nearest:.6g} or more. That is {share} ({deep} held-out rows).")
     by_chance = ""
     if found.asked == "recall":
@@ -474,8 +473,9 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
         more = ", which is more than the guarantee" if chance > found.promised else ""
         by_chance = f" A random order has {chance:,.1f} on average{more}."
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    lines += sentences(f"To plan, use this guarantee for new rows like these: {promise}, {sure}.{by_chance}")
-    if found.one_list is not None and found.hits is not None:
+    begins = "To plan, use this guarantee for new rows like these:" if found.kept else "For new rows like these,"
+    lines += sentences(f"{begins} {promise}, {sure}.{by_chance}")
+    if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
             f"For one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives among the rows taken."
