@@ -826,6 +826,26 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
         assert (re.search(r"“x alone” \([^()]*; “x alone” is better\)\.", text) is not None) == is_better
 
 
+def test_a_failed_cutoff_says_at_once_that_none_is_saved():
+    pos, neg = np.arange(20.0, 60.0), np.arange(0.5, 50.0)
+    for asked, none, gives in (
+        ({"precision": 0.99}, "a precision of 0.99", "of the rows taken are positive"),
+        ({"recall": 0.99}, "a recall of 0.99", "of the positives are taken"),
+    ):
+        failed = pnorm.cutoff(pos, neg, **asked)
+        told = " ".join(printing.cutoff_lines(failed))
+        assert told.startswith(f"No cut-off guarantees {none} with 95 % confidence. A saved model has no cut-off. ")
+        assert f"The nearest cut takes rows with a score of {failed.nearest:.6g} or more." in told
+        promise = f"at least {100 * failed.promised:.4g} % {gives}, with 95 % confidence."
+        assert f"For new rows like these, {promise}" in told
+        assert not re.search("To plan|this guarantee|expect", told)
+    for asked in ({"precision": 0.5}, {"recall": 0.5}, {"budget": 20}):
+        told = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked)))
+        assert told.startswith("Take rows with a score of ")
+        assert "To plan, use this guarantee for new rows like these: at least" in told
+        assert not re.search("A saved model|nearest", told)
+
+
 def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
     rng = np.random.default_rng(1)
     frame = pandas.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])

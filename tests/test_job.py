@@ -1,5 +1,6 @@
 """The whole job: what is held out, learned and measured."""
 
+import dataclasses
 import importlib
 import itertools
 import re
@@ -308,6 +309,52 @@ def test_calibration_counts_what_happened():
     assert quality(x[y], x[~y]).calibration is None
     one = quality(x[y], x[~y], probability=(np.full(y.sum(), 0.5), np.full((~y).sum(), 0.5))).calibration
     assert one.rows.tolist() == [3000]
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize(("n", "n_listed", "k"), [(400, 0, 50), (400, 50, 50), (400, 70, 70), (30, 70, 30)])
+@pytest.mark.parametrize(("shift", "off"), [(0.0, ""), (0.35, "too high"), (-0.35, "too low")])
+def test_first_probabilities_are_compared_with_positives(push, n, n_listed, k, shift, off):
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0.4, 0.6, n)
+    y = rng.uniform(size=n) < x
+    f, P = x + shift, x + shift
+    found = quality(f[y], f[~y], push=push, probability=(P[y], P[~y]), n_listed=n_listed)
+    rows = sorted(range(n), key=lambda i: f[i], reverse=push == "top")[:k]
+    positives = sum(bool(y[i]) for i in rows)
+    expected = sum(P[i] for i in rows)
+    low, high = (k * end for end in binomtest(positives, k).proportion_ci())
+    first = found.first_probabilities
+    assert (first.rows, first.expected) == (k, pytest.approx(expected))
+    assert tuple(first.positives) == pytest.approx((positives, low, high))
+    assert off == ("too high" if expected > high else "too low" if expected < low else "")
+    which = f"{'first' if push == 'top' else 'last'} {k} test rows"
+    told = f"The probabilities of the {which} sum to {expected:.3g}"
+    assert markup.in_first(found) == f"{told}{off and f', which is {off}'}; {positives} are positive."
+    assert (markup.in_first(found) in markup.calibrated(found)[0]) == bool(off)
+
+
+def test_first_probabilities_of_rows_that_tie():
+    P = np.repeat([0.75, 0.25], [40, 80])
+    y = np.arange(120) % 2 == 0
+    first = quality(P[y], P[~y], probability=(P[y], P[~y])).first_probabilities
+    assert (first.rows, first.expected) == (50, pytest.approx(40 * 0.75 + 10 * 0.25))
+    assert first.positives == pytest.approx(20 + 10 * 40 / 80)  # half of the rows of either group are positive
+    assert quality(P[y], P[~y]).first_probabilities is None
+
+
+@pytest.mark.parametrize(
+    ("of_first", "positives", "off", "is_wrong"),
+    [(0.85, 36, "high", False), (0.85, 30, "high", True), (0.85, 50, "low", False), (0.7, 50, "low", True)],
+)
+def test_first_probabilities_alone_may_be_wrong(of_first, positives, off, is_wrong):
+    P = np.repeat([of_first, 0.1], [50, 4000])
+    y = np.concatenate([np.arange(50) < positives, np.arange(4000) % 10 == 0])
+    found = dataclasses.replace(quality(P[y], P[~y], probability=(P[y], P[~y])), slope=None)
+    told, wrong = markup.calibrated(found)
+    use = "Use them as an order only, or recalibrate them." if is_wrong else "This is beyond chance."
+    sentence = f"sum to {50 * of_first:g}, which is too {off}; {positives} are positive. {use}"
+    assert (sentence in told, wrong) == (True, is_wrong)
 
 
 @pytest.mark.parametrize(

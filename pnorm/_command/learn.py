@@ -38,6 +38,7 @@ from pnorm._report.verdicts import (
     NO_PROBABILITIES,
     Verdict,
     advice,
+    checked_probabilities,
     counted_together,
     doubt_of_probabilities,
     doubts,
@@ -265,7 +266,7 @@ def _asked(arguments: argparse.Namespace) -> dict[str, float]:
 def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _Found:
     """Learn from the training rows, and measure the list on the held-out rows."""
     how = _how(arguments, job)
-    few = printing.TOP if arguments.top is None else arguments.top
+    few = printing.n_listed(arguments)
     if not job.is_tested:
         return _untested(job, how, progress)
     more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress}
@@ -490,7 +491,7 @@ def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
 def _top(arguments: argparse.Namespace, job: _Job, found: _Found) -> _Top:
     """Return the rows at the optimised end of the list, and their reasons."""
     learned = found.learned
-    few = min(printing.TOP if arguments.top is None else arguments.top, found.f.size)
+    few = min(printing.n_listed(arguments), found.f.size)
     if few == 0:
         return np.empty(0, np.intp), []
     if found.tested is not None:
@@ -512,10 +513,11 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
     is_hidden = found.tested is not None and hidden_probabilities(found.quality)
     chance = None if is_hidden else learned.probability(f)
     columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
+    checked = "" if found.tested is None else checked_probabilities(found.quality)
     notes = printing.list_notes(learned.push, job.measured.ids is not None, pairs=together)
     if found.tested is not None:
         notes += printing.sentences(doubts(found.quality))
-    return title, [*printing.list_lines(columns, why), *notes]
+    return title, [*printing.list_lines(columns, why, checked=checked), *notes]
 
 
 def _next(
@@ -722,7 +724,11 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         intercept=learned.trace.intercept,
         ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
         training=Beside(
-            training, job.means(learned), printing.average(learned.push), partial(in_file, place=job.place)
+            training,
+            job.means(learned),
+            printing.average(learned.push),
+            partial(in_file, place=job.place),
+            printing.n_listed(arguments),
         ),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,

@@ -46,6 +46,11 @@ _WIDE, _NARROW = 120, 60
 """Characters of a line if the output is not a terminal, and at least."""
 
 
+def n_listed(arguments: argparse.Namespace) -> int:
+    """Return how many rows of the list are printed, of a list that is as long."""
+    return TOP if arguments.top is None else int(arguments.top)
+
+
 def paragraph(lines: Iterable[str]) -> None:
     """Print lines after an empty one, if there are any."""
     found = list(lines)
@@ -449,13 +454,12 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
     if not found.kept:
-        lines += sentences(
-            f"No cut-off guarantees {asked} of {found.target:g} {sure}. More labelled rows may allow one."
-        )
+        none = f"No cut-off guarantees {asked} of {found.target:g} {sure}. A saved model has no cut-off."
+        lines += sentences(f"{none} More labelled rows may allow one.")
     if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
-    begins = "Take rows" if found.kept else "The nearest cut-off: take rows"
+    begins = "Take rows" if found.kept else "The nearest cut takes rows"
     lines += sentences(f"{begins} with a score of {found.nearest:.6g} or more. That is {share} ({deep} held-out rows).")
     by_chance = ""
     if found.asked == "recall":
@@ -469,8 +473,9 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
         more = ", which is more than the guarantee" if chance > found.promised else ""
         by_chance = f" A random order has {chance:,.1f} on average{more}."
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    lines += sentences(f"To plan, use this guarantee for new rows like these: {promise}, {sure}.{by_chance}")
-    if found.one_list is not None and found.hits is not None:
+    begins = "To plan, use this guarantee for new rows like these:" if found.kept else "For new rows like these,"
+    lines += sentences(f"{begins} {promise}, {sure}.{by_chance}")
+    if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
             f"For one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives among the rows taken."
@@ -558,9 +563,12 @@ _MANY = 5
 
 
 def list_lines(
-    columns: Mapping[str, Sequence[str]], reasons: Sequence[str] | None, left: Sequence[str] = ("id", "label")
+    columns: Mapping[str, Sequence[str]],
+    reasons: Sequence[str] | None,
+    left: Sequence[str] = ("id", "label"),
+    checked: str = "",
 ) -> list[str]:
-    """Return the rows of a list, with as many reasons as fit on the line."""
+    """Return the rows of a list, with as many reasons as fit on the line; `checked` is on probabilities, above."""
     table = [list(columns), *[list(row) for row in zip(*columns.values(), strict=True)]]
     flush = [k for k, name in enumerate(columns) if name in left]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -572,7 +580,8 @@ def list_lines(
     common = [part for part in parts[0] if all(part in of_row for of_row in parts)] if len(parts) >= _MANY else []
     of_rows = ["; ".join([part for part in of_row if part not in common]) for of_row in parts]
     told = ["other reasons" if common else "reasons", *[_fitting(text, room) for text in of_rows]]
-    above = sentences(f"Reasons in all {len(parts)} rows: {'; '.join(common)}.") if common else []
+    shared = [f"Reasons in all {len(parts)} rows: {'; '.join(common)}."] if common else []
+    above = sentences(" ".join(filter(None, [*shared, checked])))
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 

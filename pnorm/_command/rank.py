@@ -33,7 +33,15 @@ from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import NO_PROBABILITIES, doubts, few_rows, hidden_by, left_out, unwritten_probabilities
+from pnorm._report.verdicts import (
+    NO_PROBABILITIES,
+    checked_probabilities,
+    doubts,
+    few_rows,
+    hidden_by,
+    left_out,
+    unwritten_probabilities,
+)
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
 from pnorm.rankers._table import Table
@@ -328,16 +336,18 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     if ranked.label is not None:
         printing.warn(_trained_on(arguments, ranked))
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
-    unwritten = left_out(hidden)
+    unwritten, checked = left_out(hidden), ""
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
         chance = None if of_sides[0] is None else of_sides
         n = pos.size + neg.size
-        measured = quality(pos, neg, push=push, probability=chance, budget=_depth(arguments, n))
+        listed = printing.n_listed(arguments)
+        measured = quality(pos, neg, push=push, probability=chance, n_listed=listed, budget=_depth(arguments, n))
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
         printing.section(title, [*printing.quality_lines(measured), *printing.sentences(few_rows(measured))])
         hidden, unwritten = doubts(measured), unwritten_probabilities(measured)
+        checked = checked_probabilities(measured)
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.section("Rows to take", printing.budget_lines(f, ranked.take))
@@ -352,7 +362,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
         notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         notes += printing.sentences(hidden)
-        printing.section(title, [*printing.list_lines(found, why), *notes])
+        printing.section(title, [*printing.list_lines(found, why, checked=checked), *notes])
     return unwritten
 
 
@@ -364,7 +374,7 @@ def _trained_on(arguments: argparse.Namespace, ranked: _Ranked) -> list[str]:
 
 def _top(arguments: argparse.Namespace, f: Vector) -> int:
     """Return how many rows of the list are printed."""
-    return min(printing.TOP if arguments.top is None else int(arguments.top), f.size)
+    return min(printing.n_listed(arguments), f.size)
 
 
 def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, unwritten: str) -> list[str]:
@@ -398,7 +408,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
             ids=[f"row {i}" if rows.ids is None else rows.ids[i] for i in at.tolist()],
             cutoff=model.cutoff if arguments.budget is None else None,
             budget=_depth(arguments, at.size),
-            training=Beside(None, *ranked.beside),
+            training=Beside(None, *ranked.beside, n_listed=printing.n_listed(arguments)),
             drift=ranked.drift,
             notes=_trained_on(arguments, ranked),
             push=_push(model),

@@ -47,6 +47,9 @@ _STEPS, _FLAT = 50, 1e-12
 _RANK_TEST = 20
 """Rows of a class below which a rank test decides as well whether a list is better than a random order."""
 
+_FIRST = 50
+"""First rows whose probabilities are compared with what happened, at least."""
+
 _DEPTHS, _POINTS = 60, 400
 """Points of curves by depth, and of ROC curves."""
 
@@ -92,6 +95,17 @@ class Difference(NamedTuple):
     """The measure of this list less that of the other one."""
     depth: int
     """The number of first rows."""
+
+
+class FirstProbabilities(NamedTuple):
+    """The probabilities of the first rows beside the positives among them."""
+
+    rows: int
+    """The number of first rows."""
+    expected: float
+    """The sum of their probabilities."""
+    positives: Estimate
+    """The positives among them, with the interval of Clopper and Pearson. Rows that tie share their places."""
 
 
 class ByDepth(NamedTuple):
@@ -150,6 +164,8 @@ class Quality:
     with Wald's interval. Below 1 the probabilities are too extreme. None without probabilities, or if they separate."""
     further: tuple[Difference, ...] = ()
     """The precision in first rows less that of each list after the first other one, chosen as for `difference`."""
+    first_probabilities: FirstProbabilities | None = None
+    """The sum of the probabilities of the first rows beside the positives among them; None without probabilities."""
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -205,6 +221,7 @@ def quality(
     budget: int | None = None,
     push: str = "top",
     probability: tuple[Any, Any] | None = None,
+    n_listed: int = 0,
     confidence: float = 0.95,
     seed: Any = 0,
 ) -> Quality:
@@ -213,7 +230,8 @@ def quality(
     `f_pos` (I,) and `f_neg` (K,) are scores; `others` has those of the same rows in the same order by other means, by
     name, and `probability` predicted probabilities of being positive, as a pair. `depths` are numbers of first rows: by
     default 10, 100, 1000, ... up to a fifth of the rows, and the number of positives if it is none of these, about. A
-    `budget` is a depth as well, and the main one.
+    `budget` is a depth as well, and the main one. The probabilities of the first 50 rows are compared with the
+    positives among them; of the first `n_listed` if these are more.
 
     Intervals of precision and recall are those of Clopper and Pearson, as in `cutoff`: of so many rows, or positives,
     drawn like these. That of recall ends at the recall of first rows that are all hits. That of lift is the interval of
@@ -312,6 +330,7 @@ def quality(
         None if pair is None else calibration(*pair, sure),
         None if pair is None else calibration_slope(*pair, sure),
         tuple(further),
+        None if pair is None else _first_probabilities(pair, ranked[0], n_listed, push, sure),
     )
 
 
@@ -552,6 +571,18 @@ def _probabilities(probability: tuple[Any, Any], n_pos: int, n_neg: int) -> tupl
             f"probability must be of the {n_pos} positives and {n_neg} negatives; got {pos.size} and {neg.size}"
         )
     return pos, neg
+
+
+def _first_probabilities(
+    pair: tuple[Vector, Vector], ranked: RankedList | MergedList, n_listed: int, push: str, sure: float
+) -> FirstProbabilities:
+    """Return the sum of the probabilities of the first rows, which are ordered as the scores, and the positives."""
+    of_all = np.sort(np.concatenate(pair))
+    k = min(max(_FIRST, n_listed), of_all.size)
+    hits = float(_hits(ranked.distinct, k))
+    of_first, found = (of_all[:k], k - hits) if push == "bottom" else (of_all[-k:], hits)
+    _, low, high = _share(found, k, sure)
+    return FirstProbabilities(k, float(of_first.sum()), Estimate(found, k * low, k * high, sure))
 
 
 def calibration_slope(pos: Vector, neg: Vector, sure: float) -> Estimate | None:

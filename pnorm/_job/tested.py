@@ -183,6 +183,7 @@ def learn_and_test(
                 budget=first,
                 push=push,
                 probability=None if probabilities is None else _parts(probabilities, positive_held),
+                n_listed=n_top,
                 confidence=confidence,
                 seed=seed,
             )

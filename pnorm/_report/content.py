@@ -547,6 +547,7 @@ def _calibration(of: Findings) -> Section | None:
         )
     ]
     told, is_wrong = markup.calibrated(of.quality)
+    first = markup.in_first(of.quality)
     how = "“Get probabilities from scores” in the documentation of pnorm shows how to recalibrate them."
     inside = sum(share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
     parts = (
@@ -557,7 +558,7 @@ def _calibration(of: Findings) -> Section | None:
     return (
         "calibration",
         "Calibration of the probabilities",
-        paragraph(text(told, markup.SENTENCE), how if is_wrong else "")
+        paragraph(text(told, markup.SENTENCE), "" if first in told else text(first, markup.SENTENCE), how * is_wrong)
         + paragraph(text(parts, markup.SENTENCE), kind="soft")
         + markup.figure(
             str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",

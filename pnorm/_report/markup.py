@@ -157,7 +157,7 @@ def of_one(hits: float, hit: str) -> str:
 
 def there(of: Difference, push: str) -> str:
     """Return the rows of a difference in words."""
-    return f"in the {'last' if push == 'bottom' else 'first'} {'row' if of.depth == 1 else f'{count(of.depth)} rows'}"
+    return f"in the {of_end(push)} {'row' if of.depth == 1 else f'{count(of.depth)} rows'}"
 
 
 def _more(low: float, high: float) -> str:
@@ -203,7 +203,8 @@ def _is_same(of: Difference) -> bool:
 def calibrated(of: Quality) -> tuple[str, bool]:
     """Return whether the test shows that the probabilities are wrong, in words, and whether they are.
 
-    The slope is tested, and the mean probability. A difference that is found counts in a test of any size.
+    The slope is tested, the mean probability, and the sum of the first probabilities. A difference that is found counts
+    in a test of any size.
     With few rows of either kind, none that is found says little.
     """
     found, slope = of.calibration, of.slope
@@ -219,6 +220,10 @@ def calibrated(of: Quality) -> tuple[str, bool]:
             "positive."
         )
     known, is_wrong = "", bool(told) and not CLOSE[0] <= expected * n / of.n_pos <= CLOSE[1]
+    first = of.first_probabilities
+    if first is not None and off_first(of):
+        told.append(in_first(of))
+        is_wrong = is_wrong or not CLOSE[0] * first.positives <= first.expected <= CLOSE[1] * first.positives
     if slope is not None:
         ends = f"{slope.low:.2f} to {slope.high:.2f}".replace("-", "−")
         interval = f"calibration slope {slope:.2f}, {100 * of.confidence:.4g} % interval {ends}; 1 is right"
@@ -240,6 +245,29 @@ def calibrated(of: Quality) -> tuple[str, bool]:
         few = f"The test has too few rows to judge the probabilities{known}. {counted(least, 'row')} of it "
         return f"{few}{'is' if least == 1 else 'are'} {kind}; {CALIBRATED} of each kind are needed.", False
     return f"The test shows no error of the probabilities{known}.", False
+
+
+def in_first(of: Quality) -> str:
+    """Return the sum of the probabilities of the first rows beside the positives found; empty without probabilities."""
+    first = of.first_probabilities
+    if first is None:
+        return ""
+    rows, expected, found = counted(first.rows, "test row"), count(first.expected), count(round(first.positives, 6))
+    told, off = f"The probabilities of the {of_end(of.push)} {rows} sum to {expected}", off_first(of)
+    return f"{told}{off and f', which is {off}'}; {found} {'is' if found == '1' else 'are'} positive."
+
+
+def off_first(of: Quality) -> str:
+    """Return ``"too high"`` or ``"too low"`` if the sum of the first probabilities is outside the interval."""
+    first = of.first_probabilities
+    if first is None or first.positives.low <= first.expected <= first.positives.high:
+        return ""
+    return "too high" if first.expected > first.positives.high else "too low"
+
+
+def of_end(push: str) -> str:
+    """Return the word for rows at the end of the list that the push is at."""
+    return "last" if push == "bottom" else "first"
 
 
 def _apart(found: Calibration) -> str:

@@ -62,6 +62,8 @@ class Beside(NamedTuple):
     """The row in words."""
     in_file: Callable[[str], str] = str
     """Replaces rows of tables in a text by places in the file."""
+    n_listed: int = 0
+    """The number of rows that are listed elsewhere as well, for `quality`."""
 
 
 @_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
@@ -260,6 +262,7 @@ def report_html(
         budget=budget,
         push=push,
         probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
+        n_listed=max(n_rows, beside.n_listed),
         seed=seed,
     )
     next(stage)

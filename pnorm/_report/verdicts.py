@@ -210,6 +210,11 @@ def unwritten_probabilities(quality: Quality) -> str:
     return left_out(hidden_probabilities(quality))
 
 
+def checked_probabilities(quality: Quality) -> str:
+    """Return how far the probabilities of the first rows are right; empty if rows are shown without them."""
+    return "" if doubt_of_probabilities(quality) else markup.in_first(quality)
+
+
 def doubts(quality: Quality) -> str:
     """Return what the test shows against the order and the probabilities of the rows that are shown."""
     told, is_wrong = markup.calibrated(quality)
