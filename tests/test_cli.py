@@ -826,6 +826,25 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
         assert (re.search(r"“x alone” \([^()]*; “x alone” is better\)\.", text) is not None) == is_better
 
 
+@pytest.mark.parametrize(("top", "k"), [(10, 50), (60, 60)])
+def test_the_first_probabilities_are_checked_in_the_terminal_and_in_the_report(capsys, tmp_path, top, k):
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame(rng.normal(size=(1000, 2)), columns=["a", "b"])
+    frame["y"] = (rng.random(1000) < 1.0 / (1.0 + np.exp(1.0 - 1.5 * frame["a"]))).astype(int)
+    path, page, model, empty = (tmp_path / name for name in ("t.csv", "r.html", "m.json", "e.csv"))
+    frame.to_csv(path, index=False)
+    frame.assign(y=frame["y"].astype("Int64").where(frame.index >= 100)).to_csv(empty, index=False)
+    how = ("--label", "y", "--top", top, "--report", page)
+    sentence = rf"The probabilities of the first {k} test rows sum to [\d.]+(, which is too \w+)?; \d+ are positive\."
+    for words in ((path, "-p", 1, "--l2", 1e-3, "--save", model), (empty, "--model", model, "--unlabelled", "rank")):
+        status, out, _ = run(capsys, *words, *how)
+        assert status == 0
+        told = re.search(sentence, " ".join(out.split()))
+        assert told is not None
+        assert told[0] in page.read_text(encoding="utf-8")
+    assert "test rows sum" not in run(capsys, path, *how, "-p", 1, "--l2", 1e-3, "--holdout", 0)[1]
+
+
 def test_a_failed_cutoff_says_at_once_that_none_is_saved():
     pos, neg = np.arange(20.0, 60.0), np.arange(0.5, 50.0)
     for asked, none, gives in (
