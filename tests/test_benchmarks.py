@@ -81,9 +81,11 @@ def test_the_lists_of_other_splits(monkeypatch, capsys):
     assert [next(name for name in names if name.startswith(of)) for of in script.MEASURES] == names
     cells = [line.split() for line in differences.splitlines() if line.startswith("  ")]
     assert len(cells) == len(names) * len(script.RIVALS)
-    for *_, mean, low, high, above, equal, below in cells:
+    for *_, mean, error, low, high, above, equal, below in cells:
         assert float(low) <= float(mean) <= float(high)
+        spread = (float(high) - float(low)) / 2**0.5  # the standard deviation of two splits
+        assert float(error) == pytest.approx(spread * (1 / 2 + 1 / 4) ** 0.5, abs=0.0015)
         assert int(above) + int(equal) + int(below) == 2
     first = [float(x) for x in means.splitlines()[1].split()[-4:]]
-    of_linear = float(cells[0][-6])
+    of_linear = float(cells[0][-7])
     assert of_linear == pytest.approx(first[0] - first[1], abs=0.0011)  # both are rounded

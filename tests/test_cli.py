@@ -1675,7 +1675,9 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     precision = pnorm.metrics.precision_at(f[held & y], f[held & ~y], 12)
     assert measures["precision in the first 12"][0] == f"{precision:.3f}"
     order = np.flatnonzero(held)[np.argsort(-f[held], kind="stable")][:5]
-    top = out.split(f"Top of the list: 5 rows of {held.sum()} held-out rows\n")[1].splitlines()[1:6]
+    top = out.split(f"Top of the list: 5 rows of {held.sum()} held-out rows\n")[1].splitlines()
+    head = next(place for place, line in enumerate(top) if line.startswith("  rank "))
+    top = top[head + 1 : head + 6]
     assert [int(line.split()[1]) for line in top] == order.tolist()
     assert [line.split()[2] for line in top] == frame["tx"].to_numpy()[order].tolist()
     assert all("(+" in line for line in top)
