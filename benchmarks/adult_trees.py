@@ -41,15 +41,12 @@ ADDITIVE_TREES, TREES = "boosted trees, no interactions", "boosted trees"
 RIVALS = NO_PUSH, ADDITIVE_TREES, TREES, CURVES, LINEAR
 
 
-class Other(NamedTuple):
-    """Another list of the same rows."""
+class Fewer(NamedTuple):
+    """Positives in the first rows of this list less those of another one."""
 
-    hits: float
-    """Positives in its first rows."""
-    fewer: float
-    """Positives in the first rows of this list less those of the other one."""
+    value: float
     low: float
-    """Ends of its 95 % interval."""
+    """Lower end of an interval; those of all lists hold jointly with 95 %."""
     high: float
 
 
@@ -65,13 +62,13 @@ def trees(found, interactions):
 
 
 def beside(found, others):
-    """Return the other lists of the rows of a test by name, those of the command among them, with its intervals."""
+    """Return by name what other lists of the rows of a test have fewer, with the intervals of the command."""
     of = quality(*sides(found, found.scores), {name: sides(found, f) for name, f in others.items()}, budget=BUDGET)
     result = {}
-    for name, value, difference in zip(others, of.headline.others, of.differences, strict=True):
+    for name, difference in zip(others, of.differences, strict=True):
         assert (difference.other, difference.depth) == (name, BUDGET)
-        fewer = difference.value
-        result[name] = Other(BUDGET * value, *[BUDGET * float(x) for x in (fewer, fewer.low, fewer.high)])
+        value = difference.value
+        result[name] = Fewer(*[BUDGET * float(x) for x in (value, value.low, value.high)])
     return result
 
 
@@ -119,7 +116,7 @@ def main():
     for name in RIVALS:
         of, by = intervals[name], np.round([run[THIS] - run[name] for run in runs[1:]], 6)
         interval = f"{math.floor(of.low):+d} to {math.ceil(of.high):+d}"
-        lines.append([name, f"{of.fewer:+.0f}", interval, f"{by.mean():+.1f}", f"{corrected_error(by):.1f}"])
+        lines.append([name, f"{of.value:+.0f}", interval, f"{by.mean():+.1f}", f"{corrected_error(by, 1 / 4):.1f}"])
         lines[-1] += [f"{by.min():+.0f}", f"{by.max():+.0f}"]
         lines[-1] += [str(int((np.sign(by) == sign).sum())) for sign in (1, 0, -1)]
     print_columns(lines)

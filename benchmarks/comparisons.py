@@ -1,4 +1,4 @@
-"""How often the test of the command calls a list better that is not: tables of the page "Measures of the top".
+"""Error rates of the words "better" in the test of the command: tables of the page "Measures of the top".
 
     python benchmarks/comparisons.py [each]
 

@@ -132,10 +132,13 @@ def measured(f, y):
     return {name: float(measure(f[y == 1], f[y == 0])) for name, measure in MEASURES.items()}
 
 
-def corrected_error(differences):
-    """Standard error of a mean over splits that share rows (Nadeau and Bengio, 2003)."""
+def corrected_error(differences, overlap=None):
+    """Standard error of a mean over splits that share rows (Nadeau and Bengio, 2003).
+
+    `overlap` is the number of rows to judge by for each row to train on, by default `OVERLAP`.
+    """
     d = np.asarray(differences)
-    return float(d.std(ddof=1) * np.sqrt(1 / d.size + OVERLAP))
+    return float(d.std(ddof=1) * np.sqrt(1 / d.size + (OVERLAP if overlap is None else overlap)))
 
 
 def compared(runs, base):

@@ -1,4 +1,4 @@
-"""How often a check is repeated on more of the same kind of input: some repeats are for the long run only."""
+"""Numbers of cases and examples of a test: a quick run takes fewer, the long run all."""
 
 import pytest
 from hypothesis import settings

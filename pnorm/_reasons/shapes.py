@@ -142,7 +142,7 @@ class Shape:
     _all_cuts: Vector = field(default_factory=lambda: np.empty(0))
     """The cuts of the weak rankers in ascending order, and the ends of lines, those with coefficient zero included."""
     _is_whole: bool = False
-    """Whether the values are whole numbers, as the rows or, without rows, the cuts show."""
+    """True if the values are whole numbers, judged by the rows or, without rows, by the cuts."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
         """Return the scores of values of a column of numbers.
