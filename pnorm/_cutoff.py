@@ -102,6 +102,8 @@ class Cutoff:
     """Number of possible cuts. The intervals hold for all of them at once."""
     _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
     """The `threshold_` of an estimator, which its `decision_function` subtracts; None for other cut-offs."""
+    _written = cast("str | None", None)  # no field either; a cut-off that is read from a file prints all digits
+    """The score of the nearest cut as `written`."""
 
     @property
     def rows(self) -> float:
@@ -176,7 +178,7 @@ class Cutoff:
         return np.asarray(scores >= self.score)
 
     def __repr__(self) -> str:
-        at = "none" if self.score is None else f"a score of {self.score:.6g}"
+        at = "none" if self.score is None else f"a score of {self._written or self.score}"
         if self.score is not None and self._zero is not None:
             at += " (decision_function above 0)"
         return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
@@ -244,7 +246,7 @@ class Cutoff:
             promise = f"{self.promised:.4g} of the positives are among them"
         else:
             promise = f"{_count(self.promised, math.floor)} of {_count(self.rows)} are positives on average"
-        at = f"Rows with a score of {self.score:.6g} or more"
+        at = f"Rows with a score of {self._written or self.score} or more"
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
         rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]
         if self.prior is not None:
@@ -473,8 +475,20 @@ def _told(
         promised = _low(*found, level)
     else:
         promised = rows.low(cut, level) * (count if asked == "budget" else 1.0)
-    return Cutoff(asked, target, kept, cut.score if kept else None, cut.score, promised, confidence, cut.size, n_pos,
+    told = Cutoff(asked, target, kept, cut.score if kept else None, cut.score, promised, confidence, cut.size, n_pos,
                   rows.neg.size, prior, size, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+    object.__setattr__(told, "_written", written(cut.score, rows.pos, rows.neg))
+    return told
+
+
+def written(score: float, *sides: Vector) -> str:
+    """Return a score as text, with as many digits as it needs to take the same rows, six at least.
+
+    A cut-off is just above the score of the first row that is not taken, and many rows may have that one.
+    """
+    texts = [f"{score:.{digits}g}" for digits in range(6, 17)]
+    same = (text for text in texts if all(np.array_equal(f >= float(text), f >= score) for f in sides))
+    return next(same, repr(float(score)))
 
 
 def _read(fields: _checks.Fields) -> Cutoff:

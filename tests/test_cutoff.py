@@ -459,6 +459,21 @@ def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
         found.takes(F_POS)
 
 
+@pytest.mark.parametrize("read", [False, True], ids=["chosen", "from a file"])
+def test_the_printed_score_takes_the_rows_that_the_cut_off_takes(read):
+    f, y = np.repeat([4.0, 3.0, 2.0, 1.0], 100), np.arange(400) < 190
+    for scores in (f, f / 3.0, f + 1e6):
+        cut = pnorm.cutoff(scores, y=y, precision=0.8)
+        cut = pnorm.Cutoff.from_dict(cut.to_dict()) if read else cut
+        for text in (
+            re.match(r"Rows with a score of (\S+) or more", str(cut)),
+            re.search(r"score of (\S+),", repr(cut)),
+        ):
+            taken = scores >= float(text[1])
+            np.testing.assert_array_equal(taken, cut.takes(scores))
+            assert taken.sum() == 200  # with six digits it may be 300, of which 63 % are positives
+
+
 def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
     rng = np.random.default_rng(0)
     cut = pnorm.cutoff(rng.normal(1, 1, 12), rng.normal(0, 1, 40), budget=5)

@@ -18,6 +18,7 @@ from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
+from pnorm._cutoff import written
 from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.learn import Learned
@@ -460,7 +461,9 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
     begins = "Take rows" if found.kept else "The nearest cut takes rows"
-    lines += sentences(f"{begins} with a score of {found.nearest:.6g} or more. That is {share} ({deep} held-out rows).")
+    lines += sentences(
+        f"{begins} with a score of {found._written or found.nearest} or more. That is {share} ({deep} held-out rows)."
+    )
     by_chance = ""
     if found.asked == "recall":
         promise = f"at least {100 * found.promised:.4g} % of the positives are taken"
@@ -507,8 +510,8 @@ def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str
 
 def budget_lines(f: Vector, take: Any) -> list[str]:
     """Return which rows a budget takes."""
-    n, size = int(np.count_nonzero(take)), counted(f.size, "row")
-    lines = [f"Take the first {n:,} of {size}: those with a score of {f[take].min():.6g} or more."]
+    n, size, last = int(np.count_nonzero(take)), counted(f.size, "row"), float(f[take].min())
+    lines = [f"Take the first {n:,} of {size}: those with a score of {written(last, f)} or more."]
     if n < f.size and f[take].min() == f[~take].max():
         ties = int(np.count_nonzero(f[~take] == f[take].min()))
         have = "has" if ties == 1 else "have"
@@ -523,7 +526,7 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
     if found.score is None:
         return [f"The model has no cut-off: none guaranteed a {found.asked} of {found.target:g}."]
     n = int(np.count_nonzero(f >= found.score))
-    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {found.score:.6g} or more."]
+    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {written(found.score, f)} or more."]
     if found.precision is not None:
         _, low, high = (x * n for x in found.precision)
         share, then = 100 * n / f.size, 100 * found.share
