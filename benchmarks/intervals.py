@@ -6,15 +6,18 @@ Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 
 is estimated is the mean of the measure over such lists. Then the positives above every negative and the AUC on lists of
 other lengths.
 
-The last table is about the interval of Clopper and Pearson, which the command prints for the precision in the first
-rows. The means of the scores are so far apart. The numbers of positives and negatives are the same in all of 20,000
-lists, or the class of each row is drawn.
+The last table is about the intervals that the command prints for the first k rows. The means of the scores are so far
+apart. The numbers of positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It
+has the mean precision, and the shares of lists whose interval contains the mean: for precision and recall with fixed
+and with drawn classes, and with drawn classes for lift and for the interval of Clopper and Pearson for the hits in k
+rows.
 """
 
 import numpy as np
 
 from pnorm import metrics
-from pnorm.metrics._shares import share
+from pnorm.metrics._ranked_list import RankedList
+from pnorm.metrics._shares import first_rows, share
 
 POSITIVES, NEGATIVES, LISTS = 60, 300, 1000
 
@@ -50,20 +53,34 @@ def coverage_of(measure, *sizes):
 
 
 def coverage_of_first_rows(n, positives, k, apart):
-    """Print how often the interval of precision contains its mean, for fixed and for drawn numbers of positives."""
+    """Print how often the intervals of the first k rows contain the mean, for fixed and for drawn classes."""
     rng = np.random.default_rng(2)
-    held = []
+    means, held = [], []
     for is_drawn in (False, True):
-        hits = np.empty(20_000)
-        for i in range(hits.size):
-            n_pos = rng.binomial(n, positives / n) if is_drawn else positives
+        found = {"precision": [], "recall": [], "lift": [], "Clopper and Pearson": []}
+        for _ in range(5000):
+            n_pos = np.clip(rng.binomial(n, positives / n), 1, n - 1) if is_drawn else positives
             f = rng.normal(size=n)
             f[:n_pos] += apart
-            hits[i] = np.count_nonzero(np.argpartition(-f, k)[:k] < n_pos)
-        ends = {x: share(x, k, 0.95)[1:] for x in np.unique(hits)}
-        mean = hits.mean() / k
-        held.append(np.mean([low <= mean <= high for low, high in map(ends.get, hits)]))
-    print(f"{n:5}{positives:11}{apart:7}{k:5}{mean:8.3f}{held[0]:8.1%}{held[1]:8.1%}")
+            of_list = first_rows(RankedList(f[:n_pos], f[n_pos:]).distinct, k, 0.95)
+            for what in ("precision", "recall", "lift"):
+                found[what].append(tuple(of_list.measure(what, 0)))
+            found["Clopper and Pearson"].append(share(of_list.hits[0], k, 0.95))
+        of_measure = {what: np.array(of_lists).T for what, of_lists in found.items()}
+        means.append(of_measure["precision"][0].mean())
+        held.append(
+            {what: np.mean([(low <= x.mean()) & (x.mean() <= high)]) for what, (x, low, high) in of_measure.items()}
+        )
+    fixed, drawn = held
+    shares = (
+        fixed["precision"],
+        drawn["precision"],
+        drawn["Clopper and Pearson"],
+        drawn["lift"],
+        fixed["recall"],
+        drawn["recall"],
+    )
+    print(f"{n:5}{positives:11}{apart:7}{k:5}{means[1]:8.3f}{''.join([f'{x:8.1%}' for x in shares])}", flush=True)
 
 
 if __name__ == "__main__":
@@ -76,12 +93,22 @@ if __name__ == "__main__":
         print(f"{'positives':>9}{'negatives':>11}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
         for sizes in all_sizes:
             coverage_of(measure, *sizes)
-    print(f"\n{'rows':>5}{'positives':>11}{'apart':>7}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}")
+    print(f"\n{'':36}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
+    print(
+        f"{'rows':>5}{'positives':>11}{'apart':>7}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}{'drawn':>8}{'drawn':>8}",
+        end="",
+    )
+    print(f"{'fixed':>8}{'drawn':>8}")
     for case in (
+        (200, 20, 20, 4.0),
         (360, 60, 10, 1.5),
         (360, 60, 60, 1.5),
+        (1000, 10, 10, 4.0),
         (1000, 200, 10, 1.5),
+        (1000, 200, 50, 2.5),
         (1000, 200, 200, 1.5),
         (1000, 200, 200, 4.0),
+        (1000, 200, 200, 8.0),
+        (1000, 200, 500, 4.0),
     ):
         coverage_of_first_rows(*case)

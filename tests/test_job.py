@@ -24,6 +24,8 @@ from pnorm._job.copies import copies
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
 from pnorm._report import markup
+from pnorm.metrics._ranked_list import RankedList
+from pnorm.metrics._shares import first_rows
 from pnorm.rankers import from_table
 
 KEYS = {"precision": metrics.precision_at, "recall": metrics.recall_at, "lift": metrics.enrichment_factor}
@@ -192,20 +194,27 @@ def test_depths_by_default():
     assert depths(70, 930, depths=[8]) == ((8,), 8)
 
 
-def test_intervals_of_first_rows_are_those_of_clopper_and_pearson():
+def test_intervals_of_first_rows_are_in_the_units_of_each_measure():
     a, _ = lists(40, 300)
     found = quality(*a, depths=[25], confidence=0.9)
+    at = RankedList(*a).distinct
     hits = round(float(found.measure("hits").value))
-    of_rows, of_hits = [binomtest(hits, n).proportion_ci(0.9) for n in (25, 40)]
-    for key, factor, ends in (
+    ends = first_rows(at, 25, 0.9)
+    of_rows, of_hits = (ends.low[0], ends.high[0]), tuple(binomtest(hits, 40).proportion_ci(0.9))
+    exact = tuple(binomtest(hits, 25).proportion_ci(0.9))
+    assert of_rows != pytest.approx(exact, rel=0.01)  # the precision changes with the number of rows
+    assert of_rows == pytest.approx(exact, abs=0.1)
+    for key, factor, (low, high) in (
         ("precision", 1.0, of_rows),
         ("hits", 25.0, of_rows),
         ("lift", 340 / 40, of_rows),
         ("recall", 1.0, of_hits),
     ):
         value = found.measure(key).value
-        assert (value.low, value.high) == pytest.approx((factor * ends.low, factor * ends.high))
+        assert (value.low, value.high) == pytest.approx((factor * low, factor * high))
         assert value.confidence == 0.9
+    table = quality(metrics.ScoreTable.of(*a), None, depths=[25], confidence=0.9)
+    assert tuple(table.headline.value) == pytest.approx(tuple(found.headline.value))
 
 
 def test_recall_ends_where_all_first_rows_are_hits():

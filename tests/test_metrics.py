@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from repeats import mark_repeats
+from scipy.stats import beta, binom
 
 import pnorm
 from pnorm import metrics
+from pnorm.metrics import _shares
+from pnorm.metrics._ranked_list import DistinctScores
+from pnorm.metrics._shares import first_rows
 
 SCALAR = {
     "r_max": metrics.r_max,
@@ -411,32 +415,123 @@ def clopper_pearson(x, n, confidence):
     return low, high
 
 
+def drawn_rows(y, k, confidence):
+    """The interval of the precision in the first k rows for rows that are drawn, from all numbers above the cut."""
+    n, tail = len(y), (1 - confidence) / 2
+    above = np.concatenate([[0.0], np.cumsum(y)])
+    m = np.arange(1, n + 1)
+    weights = binom.pmf(m, n, k / n)
+    weights = weights / weights.sum()
+    hits = np.round(k * above[m] / m, 12)
+
+    def below(share, a, b):
+        """How much of the mixture of Beta(a, b) is below a share; it is at zero or one where a or b is zero."""
+        inside = beta.cdf(share, np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0))
+        return weights @ np.where(b == 0, 0.0, np.where(a == 0, 1.0, inside))
+
+    def share_of(too_low):
+        low, high = 0.0, 1.0
+        for _ in range(45):
+            middle = (low + high) / 2
+            low, high = (middle, high) if too_low(middle) else (low, middle)
+        return (low + high) / 2
+
+    return (
+        share_of(lambda share: below(share, hits, k - hits + 1) < tail),
+        share_of(lambda share: below(share, hits + 1, k - hits) < 1 - tail),
+    )
+
+
+def of_labels(y):
+    """A list as counts, from labels in the order of the list."""
+    return DistinctScores(np.array(y) * 1, 1 - np.array(y))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_intervals_of_the_precision_are_from_all_numbers_of_rows_above_the_cut(seed):
+    rng = np.random.default_rng(seed)
+    n, confidence = int(rng.integers(2, 60)), (0.95, 0.8, 0.5)[seed % 3]
+    y = rng.random(n) < np.linspace(rng.random(), rng.random(), n)
+    y[:2] = rng.permutation([True, False])
+    depths = np.unique(rng.integers(1, n + 1, 6))
+    found = first_rows(of_labels(y), depths, confidence)
+    for k, hits, low, high in zip(*found[:4], strict=True):
+        assert hits == y[:k].sum()
+        assert (low, high) == pytest.approx(drawn_rows(y, k, confidence), abs=1e-11)
+        assert low < hits / k or hits == low == 0
+        assert high > hits / k or hits / k == high == 1
+
+
+@pytest.mark.parametrize(("k", "error"), [(20, 1e-9), (300, 1e-3), (1400, 1e-4)])
+def test_intervals_of_the_precision_take_some_of_many_numbers_of_rows(k, error):
+    rng = np.random.default_rng(0)
+    y = rng.random(1500) < np.linspace(1.0, 0.0, 1500) ** 3
+    low, high = drawn_rows(y, k, 0.95)
+    found = first_rows(of_labels(y), k, 0.95)
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high), abs=error)
+    assert high - low > 100 * error
+
+
+def test_intervals_of_a_precision_that_does_not_change_are_those_of_clopper_and_pearson():
+    tied = DistinctScores(np.array([30, 5]), np.array([90, 15]))  # a quarter everywhere
+    first = DistinctScores(np.array([100, 0]), np.array([0, 1000]))
+    for at, k, hits in ((tied, 20, 5), (tied, 64, 16), (tied, 140, 35), (first, 5, 5), (first, 40, 40)):
+        of_depth = first_rows(at, k, 0.9)
+        assert of_depth.hits.tolist() == [hits]
+        assert (of_depth.low[0], of_depth.high[0]) == pytest.approx(clopper_pearson(hits, k, 0.9), rel=1e-9)
+
+
+def test_intervals_of_the_precision_hold_for_classes_that_are_drawn():
+    """The first rows are positive up to their number, which varies, and Clopper and Pearson's holds in a third."""
+    rng = np.random.default_rng(0)
+    n, k, lists = 1000, 200, 300
+    n_pos = rng.binomial(n, k / n, lists)
+    mean = np.minimum(n_pos, k).mean() / k
+    found = [first_rows(of_labels(np.arange(n) < x), k, 0.95).measure("precision", 0) for x in n_pos]
+    assert np.mean([x.low <= mean <= x.high for x in found]) > 0.92
+    old = [_shares.share(min(x, k), k, 0.95) for x in n_pos.tolist()]
+    assert np.mean([low <= mean <= high for _, low, high in old]) < 0.4
+
+
+def test_lift_and_recall_take_the_number_of_positives_as_given():
+    at = DistinctScores(np.array([30, 0]), np.array([0, 10]))
+    found = first_rows(at, [10, 36], 0.95)
+    assert tuple(found.measure("recall", 0)) == pytest.approx((1 / 3, clopper_pearson(10, 30, 0.95)[0], 1 / 3))
+    assert tuple(found.measure("lift", 0))[::2] == pytest.approx((4 / 3, 4 / 3))
+    precision, recall, lift = (found.measure(what, 1) for what in ("precision", "recall", "lift"))
+    assert precision.low < 30 / 36 < precision.high
+    assert tuple(recall) == pytest.approx((1.0, max(26 / 30, clopper_pearson(30, 30, 0.95)[0]), 1.0))
+    assert tuple(lift) == pytest.approx((10 / 9, 4 / 3 * max(26 / 36, precision.low), 10 / 9))
+    assert tuple(found.measure("hits", 1)) == pytest.approx(tuple(36 * end for end in precision))
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_intervals_of_first_rows_have_a_width(seed):
-    """Clopper and Pearson, of k rows or of I positives, cut to the values of lists with I positives and K negatives."""
+    """For rows that are drawn, or of I positives; of lift and recall cut to what I positives and K negatives allow."""
     rng = np.random.default_rng(seed)
     n_pos, n_neg = rng.integers(2, 30, 2).tolist()
     f_pos, f_neg = rng.integers(0, 4, n_pos) + 10.0, rng.integers(0, 4, n_neg) / 1.0  # ties within a side
     n, worst = n_pos + n_neg, seed % 2
     if worst:
         f_pos, f_neg = -f_pos, -f_neg
+    y = np.arange(n) >= n_neg if worst else np.arange(n) < n_pos
     k = int(rng.integers(1, n))
     found = max(0, k - n_neg) if worst else min(k, n_pos)
     least, most = max(0, k - n_neg), min(k, n_pos)
     how = {"confidence": (0.95, 0.9, 0.6)[seed % 3], "n_resamples": 50}
-    of_rows, of_positives = [clopper_pearson(found, size, how["confidence"]) for size in (k, n_pos)]
+    of_rows, of_positives = drawn_rows(y, k, how["confidence"]), clopper_pearson(found, n_pos, how["confidence"])
     summary = metrics.summary(f_pos, f_neg, k, **how)
     table = metrics.ScoreTable.of(f_pos, f_neg)
     for name, value, (low, high), unit in (
-        ("precision_at", found / k, of_rows, 1 / k),
+        ("precision_at", found / k, of_rows, 0.0),
         ("recall_at", found / n_pos, of_positives, 1 / n_pos),
         ("enrichment_factor", found / k / (n_pos / n), [end / (n_pos / n) for end in of_rows], n / n_pos / k),
     ):
         of = getattr(metrics, name)
         estimate = of(f_pos, f_neg, k, **how)
         assert estimate == pytest.approx(value, rel=1e-13)
-        assert estimate.low == pytest.approx(max(low, least * unit), rel=1e-10)
-        assert estimate.high == pytest.approx(min(high, most * unit), rel=1e-10)
+        assert estimate.low == pytest.approx(max(low, least * unit), rel=1e-10, abs=1e-12)
+        assert estimate.high == pytest.approx(min(high, most * unit) if unit else high, rel=1e-10)
         assert estimate.low <= estimate <= estimate.high
         assert estimate.low < estimate.high or least == most
         assert estimate.confidence == how["confidence"]

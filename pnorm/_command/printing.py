@@ -415,8 +415,8 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     told.append("Intervals cover the test rows only.")
     if has_details:
         told.append(
-            "Clopper-Pearson, given the numbers of positives and negatives, for precision, lift and recall; bootstrap "
-            "for others."
+            "Mixtures of Clopper-Pearson for precision; lift and recall take the number of positives as given; "
+            "bootstrap for others."
         )
         told += filter(None, [markup.without_interval(quality), markup.jointly(quality)])
     return sentences(" ".join(told))

@@ -30,7 +30,8 @@ from pnorm.metrics._ranked_list import (
     moved,
 )
 from pnorm.metrics._ranked_list import Measure as OfCounts
-from pnorm.metrics._shares import Calibration, calibration, of_first_rows
+from pnorm.metrics._shares import Calibration, FirstRows, calibration, first_rows
+from pnorm.metrics._shares import hits as _hits
 from pnorm.metrics._shares import share as _share
 
 _PAIRED = 256
@@ -105,7 +106,9 @@ class FirstProbabilities(NamedTuple):
     expected: float
     """The sum of their probabilities."""
     positives: Estimate
-    """The positives among them, with the interval of Clopper and Pearson. Rows that tie share their places."""
+    """The positives among them, with the interval of Clopper and Pearson, as the scores are given. Rows that tie share
+    their places.
+    """
 
 
 class ByDepth(NamedTuple):
@@ -233,12 +236,12 @@ def quality(
     `budget` is a depth as well, and the main one. The probabilities of the first 50 rows are compared with the
     positives among them; of the first `n_listed` if these are more.
 
-    Intervals of precision and recall are those of Clopper and Pearson, as in `cutoff`: of so many rows, or positives,
-    drawn like these. That of recall ends at the recall of first rows that are all hits. That of lift is the interval of
-    precision divided by the share of hits in all rows, which is taken as given. In 300 simulated lists each with 1, 3
-    and 24 % of positives they hold the mean over lists in 94 to 100 %. A stratified bootstrap, which takes the number
-    of positives for known, does so in 61 to 97 %, and is hardly narrower near the top. Those of the whole list, and of
-    the differences, are from that bootstrap (see `pnorm.metrics`).
+    Intervals of precision and hits are for rows that are all drawn (`first_rows`). Those of lift and recall take the
+    number of hits in all rows as given. That of lift is the interval of precision in other units, that of recall
+    Clopper's and Pearson's. ``benchmarks/intervals.py`` counts how often they hold. A stratified bootstrap, which takes
+    the number of positives for known as well, does so in 61 to 97 % of 300 simulated lists each with 1, 3 and 24 % of
+    positives, and is hardly narrower near the top. The intervals of the whole list, and of the differences, are from
+    that bootstrap (see `pnorm.metrics`).
 
     Words such as "better" are derived from two differences to each other list. The interval of each difference misses
     with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all
@@ -275,14 +278,15 @@ def quality(
     of = [measure for measure, _ in of_list.values()]
     most = [float(n_hits) if key == "positives_at_top" else 1.0 for key in of_list]
     found = _estimates(ranked[0], of, most, sure, rng)
-    hits = _hits(ranked[0].distinct, curve)
+    by_depth = first_rows(ranked[0].distinct, curve, sure)
+    hits = by_depth.hits
     hits_beside: list[Vector] = [_hits(rows.distinct, curve) for rows in ranked[1:]]
     beside = [[float(measure(rows.distinct)) for measure in of] for rows in ranked[1:]]
 
     words = _Words(push)
     where = np.searchsorted(curve, chosen)
     beside_at = [of_other[where] for of_other in hits_beside]
-    measures = _of_first_rows(words, chosen, hits[where].tolist(), beside_at, n_hits, n, sure)
+    measures = _of_first_rows(words, by_depth, where.tolist(), beside_at)
     chances = _by_chance(n_hits, n - n_hits)
     for i, (key, (_, negatives)) in enumerate(of_list.items()):
         name = words.of_list(key, negatives)
@@ -311,9 +315,8 @@ def quality(
             average, *first = _differences((ranked[0], rows), (a, beside_it), of_both, joint, rng)
             averages.append(Difference(words.of_list("average_precision", 0), name, average, n))
             further += [Difference(words.of_first("precision", depth), name, more, depth) for more in first]
-    low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
     pair = None if probability is None else _probabilities(probability, n_pos, n_neg)
-    of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
+    of_curve = ByDepth(curve, hits, curve * by_depth.low, curve * by_depth.high, tuple(hits_beside))
     return Quality(
         n_pos,
         n_neg,
@@ -383,21 +386,14 @@ def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int
     return sorted(set(found))
 
 
-def _of_first_rows(
-    words: _Words,
-    depths: list[int],
-    hits: list[float],
-    beside: list[Vector],
-    n_hits: int,
-    n: int,
-    confidence: float,
-) -> list[Measure]:
+def _of_first_rows(words: _Words, first: FirstRows, where: list[int], beside: list[Vector]) -> list[Measure]:
     """Return the measures of the first rows; each is the number of hits in other units."""
     measures = []
-    for i, (k, x) in enumerate(zip(depths, hits, strict=True)):
+    for i, at in enumerate(where):
+        k, n_hits, n = int(first.depth[at]), first.n_pos, first.n
         for key, factor in (("precision", 1.0), ("lift", n / n_hits), ("recall", 1.0), ("hits", float(k))):
             size = n_hits if key == "recall" else k
-            here = of_first_rows(key, x, k, n_hits, n, confidence)
+            here = first.measure(key, at)
             others = tuple([float(of_other[i]) * factor / size for of_other in beside])
             measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n * factor / size))
     return measures
@@ -444,16 +440,6 @@ class _Words:
 
 
 # Intervals --------------------------------------------------------------------------------------------
-
-
-def _hits(at: DistinctScores, depths: Any) -> Any:
-    """Return the hits among the first rows, for one or several depths; where scores tie, rows share their places.
-
-    The first axis of the result runs over resamples, if the counts have such an axis.
-    """
-    if at.pos.ndim == 1:
-        return np.interp(depths, at.ranks, at.curve[1])
-    return np.array([np.interp(depths, *of_one) for of_one in zip(at.ranks, at.curve[1], strict=True)])
 
 
 def _precision(at: DistinctScores, depth: int) -> Any:
@@ -581,7 +567,7 @@ def _first_probabilities(
     k = min(max(_FIRST, n_listed), of_all.size)
     hits = float(_hits(ranked.distinct, k))
     of_first, found = (of_all[:k], k - hits) if push == "bottom" else (of_all[-k:], hits)
-    _, low, high = _share(found, k, sure)
+    _, low, high = _share(found, k, sure)  # given their scores, these rows are independent
     return FirstProbabilities(k, float(of_first.sum()), Estimate(found, k * low, k * high, sure))
 
 

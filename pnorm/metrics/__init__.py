@@ -42,7 +42,7 @@ Intervals
     negative (`r_max`, `positives_at_top`), or on the first few rows of the list.
     A measure that does not differ between resamples has an interval of width zero. The exceptions are `precision_at`,
     `recall_at` and `enrichment_factor`, for instance if the first k rows are positive in every resample. Without
-    weights their interval is then that of Clopper and Pearson.
+    weights they then have the intervals that the command prints.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ from pnorm.metrics._ranked_list import (
     dots,
     estimates,
 )
-from pnorm.metrics._shares import of_first_rows
+from pnorm.metrics._shares import first_rows
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 
@@ -786,9 +786,16 @@ def precision_at(
     Notes
     -----
     If the resamples do not differ, for instance because the first k rows are positive in all of them, the interval is
-    that of Clopper and Pearson for k independent rows, as in the table of the command. It is cut to the values that
-    lists of I positives and K negatives can have. With weights, with k = I + K, and if the k-th row ties with rows of
-    both sides, the interval of the resamples is kept, even if it has no width.
+    that of the command, for n = I + K rows whose classes are drawn as well. Let H_m be the number of positives among
+    the first m rows. The interval is from quantiles of mixtures of beta distributions over m, the number of rows above
+    a fixed score, which is binomial with mean k::
+
+        Σ_m P(m) P(Beta(a_m, b_m + 1) ≤ low) = (1 - confidence) / 2,   m ~ Bin(n, k / n), m > 0
+        Σ_m P(m) P(Beta(a_m + 1, b_m) ≥ high) = (1 - confidence) / 2,   a_m = k H_m / m, b_m = k - a_m
+
+    Each is the interval of Clopper and Pearson for k H_m / m positives in k rows. It takes 2 to 5 ms. With weights,
+    with k = I + K, and if the k-th row ties with rows of both sides, the interval of the resamples is kept, even if it
+    has no width.
 
     Examples
     --------
@@ -851,7 +858,7 @@ def recall_at(
     Notes
     -----
     If the resamples do not differ, the interval is that of Clopper and Pearson for I independent positives, under the
-    same conditions as in `precision_at`.
+    same conditions as in `precision_at`. It is cut to the values that lists of I positives and K negatives can have.
 
     Examples
     --------
@@ -910,7 +917,8 @@ def enrichment_factor(
     Notes
     -----
     If the resamples do not differ, the interval is that of the precision, divided by the share of positives in all
-    rows, under the same conditions as in `precision_at`.
+    rows, under the same conditions as in `precision_at`. It takes this share as given, and is cut to the values that
+    lists of I positives and K negatives can have.
 
     Examples
     --------
@@ -967,25 +975,19 @@ def _of_first_rows(what: str, depth: float, rows: RankedList, confidence: Any, n
 
 
 def _with_width(what: str, depth: float, rows: RankedList, value: Estimate) -> Estimate:
-    """Return a measure of the first rows; if all resamples agree, with the interval of Clopper and Pearson.
+    """Return a measure of the first rows; if all resamples agree, with the interval of `first_rows`.
 
-    The interval stays in the range that lists of these positives and negatives have. It has no width if it is certain:
-    with all rows, and if the k-th row ties with rows of both sides, as k is not a number of draws then. With weights
-    there is no such interval.
+    It has no width with all rows, and if the k-th row ties with rows of both sides, as k is not a number of draws then.
+    With weights there is no such interval.
     """
     if value.low != value.high or value.confidence == 1.0 or rows.weighted:
         return value
-    at, n_pos, n = rows.distinct, int(rows.n_pos), int(rows.n_pos + rows.n_neg)
+    at = rows.distinct
     last = int((at.ranks[1:] >= depth).argmax())
-    if depth >= n or (at.pos[last] and at.neg[last]):
+    if depth >= rows.n_pos + rows.n_neg or (at.pos[last] and at.neg[last]):
         return value
-    k = int(depth)
-    found = int(at.above[last]) + (k - int(at.ranks[last]) if at.pos[last] else 0)
-    exact = of_first_rows("lift" if what == "enrichment" else what, found, k, n_pos, n, value.confidence)
-    unit = {"precision": 1.0 / k, "recall": 1.0 / n_pos, "enrichment": n / n_pos / k}[what]
-    least, most = unit * max(0, k + n_pos - n), unit * min(k, n_pos)
-    low, high = min(max(exact.low, least), float(value)), max(min(exact.high, most), float(value))
-    return Estimate(float(value), low, high, value.confidence)
+    exact = first_rows(at, int(depth), value.confidence).measure("lift" if what == "enrichment" else what, 0)
+    return Estimate(float(value), min(exact.low, float(value)), max(exact.high, float(value)), value.confidence)
 
 
 # Sums over the ranks of the positives ------------------------------------------------------------------

@@ -79,7 +79,7 @@ def precision_by_depth(
     Notes
     -----
     All depths of a list share the resamples, so that a band is for one depth at a time and not for the whole curve.
-    Where the first k rows are positive in every resample, the band is the interval of Clopper and Pearson, as in
+    Where the first k rows are positive in every resample, the band is the interval of the command, as in
     `pnorm.metrics.precision_at`.
 
     Examples
