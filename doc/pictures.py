@@ -33,7 +33,7 @@ import pnorm
 from pnorm import bounds, kernel
 from pnorm._command import reproduce as _reproduce
 from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS, WEIGHTED
-from pnorm._job.baselines import CURVES
+from pnorm._job.baselines import CURVES, LINEAR
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -131,17 +131,11 @@ def hero():
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
-    means, differences = on_adult()
-    shown = _adult_trees.ADDITIVE_TREES, _adult_trees.TREES, CURVES
-    lists = [(_adult_trees.THIS, means[_adult_trees.THIS], BLUE, "")]
-    lists += [(name, means[name], GREY, differences[name]) for name in shown]
-    lists.append(("random order", n * found.quality.headline.chance, GREY, ""))
-    for name, number, _, written in lists:
-        print(name, round(number, 1), written)
-    print(*effects)
+    lists, chance = on_adult(), n * found.quality.headline.chance
+    print(*[f"{name} {mean:.1f} ± {error:.1f}" for name, mean, error in lists], *effects, sep="\n")
     title = f"Adult data: rank {found.scores.size:,} people,", "incomes above $50,000 first"
     panels = (
-        ("Tested on held-out rows", f"in the first {n:,}, mean of 9 tests"),
+        ("Tested on held-out rows", f"in the first {n:,}, mean of 10 tests"),
         ("Reasons for each row", f"row {EXPLAINED}: effect on its score"),
         ("A readable score", "what two columns add to it"),
     )
@@ -158,19 +152,39 @@ def hero():
 
         return figure, put, axes
 
+    def dots(put, axes, at, size, room):
+        """Draw a row for each list: its name, a dot with two standard errors to each side, and its number."""
+        (x, y), (beside, across, step) = at, room
+        ax = axes(x + beside, y, across, step * len(lists))
+        for k, (name, mean, error) in enumerate(lists):
+            own = name == _adult_trees.THIS
+            colour = BLUE if own else ink()
+            ax.plot([mean - 2 * error, mean + 2 * error], [k, k], color=GREY, lw=2.2, solid_capstyle="butt")
+            ax.plot(mean, k, "o", color=BLUE if own else GREY, ms=0.55 * size)
+            if own:
+                ax.axvline(mean, color=BLUE, lw=1, ls=(0, (4, 3)), zorder=0)
+            down, how = y + (k + 0.5) * step + 0.36 * size, {"color": colour, "weight": "bold" if own else "normal"}
+            put(x, down, name, size=size, **how)
+            put(x + beside + across + 0.5 * size, down, f"{mean:.0f}", size=size, **{**how, "weight": "bold"})
+        ax.set(ylim=(len(lists) - 0.5, -0.5), yticks=[], xticks=[780, 820, 860])
+        ax.margins(x=0.03)
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(labelsize=0.9 * size, length=3)
+        ax.grid(False)
+        put(x, y + step * len(lists) + 2.7 * size, "lines: ± 2 standard errors of the", size=0.8 * size)
+        put(x, y + step * len(lists) + 3.7 * size, f"difference; random order: {chance:.0f}", size=0.8 * size)
+
     def bars(put, axes, at, rows, size, room):
-        """Draw a row for each number: what it is, and below it a bar beside the number and its interval."""
+        """Draw a row for each number: what it is, and below it a bar beside the number."""
         (x, y), (across, step, thick) = at, room
-        for k, (label, number, written, most, colour, interval) in enumerate(rows):
+        for k, (label, number, written, most) in enumerate(rows):
             put(x, y + k * step + size, label, size=size)
             ax = axes(x, y + k * step + 1.4 * size, across, thick)
-            ax.barh([0], [number], height=1, color=colour)
+            ax.barh([0], [number], height=1, color=BLUE)
             ax.set(xlim=(0, most), ylim=(-0.5, 0.5))
             ax.set_axis_off()
-            beside = x + across * max(number, 0) / most + 0.5 * size
-            down = y + k * step + 1.4 * size + 0.88 * thick
-            put(beside, down, written, size=thick, weight="bold", color=ink() if colour == GREY else colour)
-            put(beside + 2.5 * thick, down, interval, size=0.88 * size)
+            right = x + across * max(number, 0) / most + 0.5 * size
+            put(right, y + k * step + 1.4 * size + 0.88 * thick, written, size=thick, weight="bold", color=BLUE)
 
     def curves(axes, at, each, size, apart):
         """Draw the shapes of two columns, each with a dot at the value of the row."""
@@ -193,11 +207,10 @@ def hero():
         for ax in drawn:
             ax.set(ylim=(min(ends), max(ends)), yticks=[0, 0.5])
 
-    of_lists = [(label, number, f"{number:.0f}", n, colour, more) for label, number, colour, more in lists]
     of_effects = []
     for told in effects:
         label, written = re.fullmatch(r"(.*) \((.*)\)", told).groups()
-        of_effects.append((label, float(written), written, float(re.search(r"\((.*)\)", effects[0])[1]), BLUE, ""))
+        of_effects.append((label, float(written), written, float(re.search(r"\((.*)\)", effects[0])[1])))
 
     def draw_row():
         """Of 880 by 350 points."""
@@ -206,24 +219,24 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 70, name, size=19, weight="bold")
             put(6 + 303 * k, 96, what, size=17)
-        bars(put, axes, (6, 110), of_lists, 16, (108, 48, 18))
+        dots(put, axes, (6, 112), 15.5, (120, 106, 30))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
         curves(axes, (668, 140), (206, 65), 16, (0, 117))
         return figure
 
     def draw_column():
-        """Of 360 by 680 points."""
-        figure, put, axes = sheet(360, 680)
+        """Of 360 by 712 points."""
+        figure, put, axes = sheet(360, 712)
         for k, part in enumerate(title):
             put(2, 17 + 20 * k, part, size=16, weight="bold")
-        for (name, what), y in zip(panels, (72, 292, 474), strict=True):
+        for (name, what), y in zip(panels, (72, 326, 508), strict=True):
             put(2, y, name, size=15, weight="bold")
             put(2, y + 20, what, size=13.5)
-        bars(put, axes, (2, 100), of_lists, 13.5, (160, 34, 13))
-        bars(put, axes, (2, 320), of_effects, 13.5, (260, 43, 18))
-        put(10, 590, "effect on the score", size=13, rotation=90, va="center", ha="center")
-        curves(axes, (48, 522), (304, 45), 13, (0, 87))
+        dots(put, axes, (2, 100), 13.5, (116, 180, 24))
+        bars(put, axes, (2, 354), of_effects, 13.5, (260, 43, 18))
+        put(10, 624, "effect on the score", size=13, rotation=90, va="center", ha="center")
+        curves(axes, (48, 556), (304, 45), 13, (0, 87))
         return figure
 
     save(draw_row, "hero")
@@ -231,13 +244,16 @@ def hero():
 
 
 def on_adult():
-    """Return by list the mean over nine splits, and in words its difference from this list with a standard error."""
+    """Return lists by their name, mean over ten splits, and standard error of the difference from this list."""
     path = ROOT / "doc" / "_outputs" / "adult_trees.txt"
     tables = [text.splitlines()[1:] for text in path.read_text(encoding="utf-8").split("\n\n")]
-    means, differences = [{line[:32].strip(): line[32:].split() for line in table} for table in tables]
-    fewer = {name: (float(of[-7]), float(of[-6])) for name, of in differences.items()}
-    told = {name: f"{abs(by):.0f} ± {error:.0f} {'fewer' if by > 0 else 'more'}" for name, (by, error) in fewer.items()}
-    return {name: float(of[-1]) for name, of in means.items()}, told
+    means, differences = [{line[:32].strip(): line[32:].split() for line in table} for table in tables[:2]]
+    of = _adult_trees
+    names = {name: name for name in (of.BOOSTED, of.THIS, of.ADDITIVE, CURVES, LINEAR)}
+    names[of.NO_PUSH] = "no push, p = 1"
+    errors = {of.THIS: 0.0, **{name: float(cells[1]) for name, cells in differences.items()}}
+    lists = [(told, float(means[name][-1]), errors[name]) for name, told in names.items()]
+    return sorted(lists, key=lambda row: -row[1])
 
 
 def claims(paid=1000, across=40):
