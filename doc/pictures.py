@@ -135,7 +135,7 @@ def hero():
     print(*[f"{name} {mean:.1f} ± {error:.1f}" for name, mean, error in lists], *effects, sep="\n")
     title = f"Adult data: rank {found.scores.size:,} people,", "incomes above $50,000 first"
     panels = (
-        ("Tested on held-out rows", f"in the first {n:,}, mean of 10 tests"),
+        ("Tested on held-out rows", f"in the first {n:,}, mean of 10"),
         ("Reasons for each row", f"row {EXPLAINED}: effect on its score"),
         ("A readable score", "what two columns add to it"),
     )
@@ -247,11 +247,12 @@ def on_adult():
     """Return lists by their name, mean over ten splits, and standard error of the difference from this list."""
     path = ROOT / "doc" / "_outputs" / "adult_trees.txt"
     tables = [text.splitlines()[1:] for text in path.read_text(encoding="utf-8").split("\n\n")]
-    means, differences = [{line[:32].strip(): line[32:].split() for line in table} for table in tables[:2]]
+    cells = [[re.split(r" {2,}", line) for line in table] for table in tables[:2]]
+    means, differences = [{name: numbers for name, *numbers in table} for table in cells]
     of = _adult_trees
     names = {name: name for name in (of.BOOSTED, of.THIS, of.ADDITIVE, CURVES, LINEAR)}
     names[of.NO_PUSH] = "no push, p = 1"
-    errors = {of.THIS: 0.0, **{name: float(cells[1]) for name, cells in differences.items()}}
+    errors = {of.THIS: 0.0, **{name: float(numbers[1]) for name, numbers in differences.items()}}
     lists = [(told, float(means[name][-1]), errors[name]) for name, told in names.items()]
     return sorted(lists, key=lambda row: -row[1])
 

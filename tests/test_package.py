@@ -319,27 +319,46 @@ def test_the_code_in_the_readme_does_what_it_says(tmp_path, monkeypatch):
 
 
 def test_the_numbers_in_the_readme_are_those_of_the_scripts():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    stored = ROOT / "doc" / "_outputs"
-    positives, _ = (stored / "adult_trees.txt").read_text(encoding="utf-8").split("\nthis list less")
-    on_adult = {line[:30].strip(): [float(x) for x in line[30:].split()] for line in positives.splitlines()[1:] if line}
-    means = {name: round(numbers[-1]) for name, numbers in on_adult.items()}
-    (said,) = re.findall(r"^- \*\*Adult\*\*.*", text, re.MULTILINE)
-    expected = [f"{means[name]}" for name in ("this list, p = 1", "linear model")]
-    assert re.findall(r"\b\d{3}\b", said.replace("1,000", "")) == expected
-    (said,) = re.findall(r'alt="(.*?)"', text)
-    assert f"the list {means['this list']} have" in said
-    for name in ("without interactions", "boosted trees", "logistic curves"):
-        of = "boosted trees, no interactions" if name.startswith("without") else name
-        assert f"{name} {means[of]} (" in said
-    means, differences = (stored / "splits.txt").read_text(encoding="utf-8").split("\nthis list less")
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    adult, splits, additive = [
+        (ROOT / "doc" / "_outputs" / name).read_text(encoding="utf-8").replace("\xa0", " ")
+        for name in ("adult_trees.txt", "splits.txt", "additive.inc")
+    ]
+    # the picture, and the gain of the push
+    tables = [[re.split(r" {2,}", line) for line in table.splitlines()[1:]] for table in adult.split("\n\n")]
+    (alt,), means = re.findall(r'alt="(.*?)"', text), {name: round(float(of[-1])) for name, *of in tables[0]}
+    names = {"this list": "of the list", "boosted trees": "with boosted trees", "additive trees": "with additive trees",
+             "this list, p = 1": "with p = 1", "logistic curves": "with logistic curves",
+             "linear model": "with a linear model"}  # fmt: skip
+    for name, words in names.items():
+        assert f"{words} {means[name]}" in alt
+    gain = next(float(mean) for name, mean, *_ in tables[1] if name == "this list, p = 1")
+    assert f"adds {gain:.0f} of 1,000 in the picture" in text
+    # average precision on the leads
+    means, differences = splits.split("\nthis list less")
     (own,) = re.findall(r"^average precision +(\S+)", means, re.MULTILINE)
-    of_list = differences[differences.index("\naverage precision") :].splitlines()[2:4]
-    (said,) = re.findall(r"^- \*\*The leads above.*", text, re.MULTILINE)
-    numbers = re.findall(r"[+-]?0\.\d{3}", " ".join(of_list))
-    linear, curves = numbers[:2], numbers[4:6]
-    expected = [own, curves[0].lstrip("+-"), curves[1], linear[0].lstrip("+-"), linear[1]]
-    assert re.findall(r"0\.\d{3}", said) == expected
+    curves = differences[differences.index("\naverage precision") :].splitlines()[3]
+    mean, error = re.findall(r"-?0\.\d{3}", curves)[:2]
+    assert f"logistic curves have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
+    # partial AUC and time on public sets
+    sets = {title: of for title, of in re.findall(r"^(\w+): \d+ rows(.*?)(?=^\w+: \d+ rows|\Z)", additive, re.M | re.S)}
+
+    def of_method(name, method):
+        return re.search(rf"^   \* - {method}\n((?:     - .*\n){{5}})", sets[name], re.MULTILINE)[1].split("\n     - ")
+
+    assert f"on MAGIC by {more(of_method('magic', 'HistGradientBoosting'))}" in text
+    assert f"and {more(of_method('magic', 'p = 1'))} on MAGIC, and nothing on Spambase" in text
+    assert more(of_method("spambase", "p = 1")) == "0.000 ± 0.000"
+    times = {method: [float(of_method(name, method)[-1]) for name in sets] for method in ("default", "EBM")}
+    (said,) = re.findall(r"in (\d+) to (\d+) s of processor time", text)
+    assert said == (f"{min(times['default']):.0f}", f"{max(times['default']):.0f}")
+    assert f"takes {min(times['EBM']):.0f} to {max(times['EBM']):.0f} s" in text
+    assert max(float(of_method(name, "HistGradientBoosting")[-1]) for name in sets) < 1
+
+
+def more(cells):
+    """The size of a difference of partial AUC, with its standard error."""
+    return re.search(r"0\.\d{3} ± 0\.\d{3}", cells[0])[0]
 
 
 def test_the_readme_and_the_documentation_name_the_same_tools():
