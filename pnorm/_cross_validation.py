@@ -371,7 +371,8 @@ class CrossValidation:
         names = ["rounds" if name == "t" else name for name in self._changing]
         head, rows, lines = ["", "p", *names, "mean", f"behind the {top}"], [], []
         named = {self._best_place, self._simplest_place}
-        places = [(k, t) for k in each for t in [at[k], *sorted({t for of, t in named if of == k} - {at[k]})]]
+        peak = at.tolist()
+        places = [(k, t) for k, m in enumerate(peak) for t in [m, *sorted({t for of, t in named if of == k} - {m})]]
         behind = np.array([self.scores[i, :, s] - self.scores[k, :, t] for k, t in places])
         for (k, t), lag in zip(places, behind, strict=True):
             stage = [_stage(name, values[k][t]) for name, values in self._changing.items()]
@@ -390,7 +391,7 @@ class CrossValidation:
             end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
         if self._out_of_fold is not None:
-            lines.append(f"out of fold, the best is {self._out_of_fold.verdict}: {self._out_of_fold}")
+            lines += [f"out of fold, the best is {self._out_of_fold.verdict}:", f"  {self._out_of_fold}"]
         elif self._near_chance:
             lines.append(self._near_chance)
         lines += [self._ends] if self._ends else []

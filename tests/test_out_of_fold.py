@@ -118,7 +118,7 @@ def test_the_model_and_its_cross_validation_have_one_verdict():
         found = str(model.cross_validation_)
         verdict = f"{'not shown to be better' if said else 'better'} than a random order"
         assert str(model).splitlines()[-1].strip() == verdict
-        assert f"out of fold, the best is {verdict}: {model.out_of_fold_}" in found.splitlines()
+        assert f"\nout of fold, the best is {verdict}:\n  {model.out_of_fold_}\n" in found
         assert "corrected 95 % interval" not in found
         alone = str(replace(model.cross_validation_, _out_of_fold=None))
         differ.append(("not shown" in alone) != bool(said))

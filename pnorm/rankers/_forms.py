@@ -73,6 +73,9 @@ UNITS_OF_TIME = {
 }  # fmt: skip
 """Units of time and their days. An m alone is none, as it may be minutes, months or metres."""
 
+_LONG = 30.0
+"""Days from which on a duration is written in days with decimals, if five tell it."""
+
 _PART = r"(\d{1,9}(?:\.\d{1,9})?|[1-9]\d{0,2}(?:,\d{3})+)\s*([A-Za-z]+)\.?"
 _PARTS = re.compile(rf"([+-]?)\s?({_PART}(?:(?:,\s*|\s+(?:and\s+)?|){_PART}){{0,6}})", re.ASCII)
 _OF_PARTS = re.compile(_PART, re.ASCII)
@@ -636,15 +639,14 @@ def clock_text(hours: float) -> str:
 
 
 def span_text(days: float) -> str:
-    """Return a duration of so many days: in days if two decimals tell it, or in days, hours, minutes and seconds."""
+    """Return a duration of so many days: in days, hours, minutes and seconds, or a long one in days with decimals."""
     rest, parts = abs(round(86400e6 * days)), []
     for unit, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000)):
         n, rest = divmod(rest, size)
         parts += [f"{n} {unit}"] * bool(n)
     parts += [f"{rest / 1e6:.10g} s"] * bool(rest or not parts)
-    hundredths = 100.0 * abs(days)
-    if len(parts) > 2 and hundredths >= 100.0 and abs(hundredths - round(hundredths)) < 1e-9 * hundredths:
-        parts = [f"{round(hundredths) / 100:.12g} d"]
+    if len(parts) > 2 and abs(days) >= _LONG and abs(days - round(days, 5)) < 1e-11 * abs(days):
+        parts = [f"{abs(round(days, 5)):.12g} d"]
     return ("-" if days < 0.0 and parts != ["0 s"] else "") + " ".join(parts)
 
 
