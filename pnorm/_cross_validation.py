@@ -181,6 +181,8 @@ class CrossValidation:
     second_scores: NDArray[np.float64] | None = None
     second_metric: str | None = None
     chance: float | None = None
+    _out_of_fold: Any = None
+    """The test of the best on held-out rows beside random orders, where a default was chosen: the verdict."""
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -336,7 +338,7 @@ class CrossValidation:
         return sheet.frame(table)
 
     def __str__(self) -> str:
-        """Return a table: each p at its best number of rounds or penalty, and its distance from the best."""
+        """Return a table: each p at its best number of rounds or penalty, the choices, and how far they are behind."""
         head, rows, above, below = self._table()
         kind = max([0, *[len(row[0]) + 2 for row in rows]]) if self.kinds else 0
         texts = [[_stage(name, x) for x in values.ravel()] for name, values in self._changing.items()]
@@ -364,16 +366,19 @@ class CrossValidation:
         peaks = mean >= _nearly(mean.max(axis=1, keepdims=True))
         at = order[each, np.take_along_axis(peaks, order, 1).argmax(axis=1)]
         i, s = self._top_place
-        behind = self.scores[i, :, s] - self.scores[each, :, at]
         top = "best" if self.second_scores is None else "largest"
         above = f"{self.metric} on held-out rows: means of {self.scores.shape[1]} folds with standard errors"
         names = ["rounds" if name == "t" else name for name in self._changing]
         head, rows, lines = ["", "p", *names, "mean", f"behind the {top}"], [], []
-        for k, (power, t) in enumerate(zip(self.p, at, strict=True)):
-            lag = _told(behind[k].mean(), self._error(behind)[k], mean) if k != i else ""
+        named = {self._best_place, self._simplest_place}
+        peak = at.tolist()
+        places = [(k, t) for k, m in enumerate(peak) for t in [m, *sorted({t for of, t in named if of == k} - {m})]]
+        behind = np.array([self.scores[i, :, s] - self.scores[k, :, t] for k, t in places])
+        for (k, t), lag in zip(places, behind, strict=True):
             stage = [_stage(name, values[k][t]) for name, values in self._changing.items()]
             told = _told(mean[k, t], error[k, t], mean)
-            rows.append([self.kinds[k] if self.kinds else "", f"{power:g}", *stage, told, lag])
+            less = _told(lag.mean(), self._error(lag[None, :, None]).item(), mean) if (k, t) != (i, s) else ""
+            rows.append([self.kinds[k] if self.kinds else "", f"{self.p[k]:g}", *stage, told, less])
         lines.append(f"simplest within one standard error of the {top}: {self.simplest}")
         judged, (i, s) = mean, self._best_place
         if self.second_scores is not None:
@@ -385,7 +390,10 @@ class CrossValidation:
         if s == last and judged[i, s] > judged[i, before] and all(values[s] for values in path.values()):
             end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
-        lines += [self._near_chance] if self._near_chance else []
+        if self._out_of_fold is not None:
+            lines += [f"out of fold, the best is {self._out_of_fold.verdict}:", f"  {self._out_of_fold}"]
+        elif self._near_chance:
+            lines.append(self._near_chance)
         lines += [self._ends] if self._ends else []
         return head, rows, above, lines
 
@@ -647,9 +655,11 @@ def cross_validate(
     your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure
     the chosen p and t on rows that had no part in the choice.
 
-    A line of the printed result reports if `metric` does not show the best to be better than a random order. The
-    interval is a t interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows
-    [3]_. `chance` is the value for a random order.
+    The printed result has a row for each kind and p, at its largest mean, and rows for the best and the simplest
+    choice. A line reports if `metric` does not show the best to be better than a random order. The interval is a t
+    interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows [3]_. `chance`
+    is the value for a random order. The `cross_validation_` of an estimator has the verdict of its `out_of_fold_` in
+    place of this line.
 
     A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
     A second measure of a larger part of the list, ``second_metric="average_precision"``, decides among these points.
@@ -673,6 +683,7 @@ def cross_validate(
     partial_auc on held-out rows: means of 5 folds with standard errors
              p  rounds              mean      behind the best
              1      59   0.8185 ± 0.0177
+             1      36   0.8016 ± 0.0182      0.0170 ± 0.0082
              4      55   0.8109 ± 0.0166      0.0076 ± 0.0063
     simplest within one standard error of the best: p = 1, 36 rounds
     >>> found.best, found.scores.shape

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -193,6 +193,11 @@ class OutOfFold:
         """Whether one of the measures is above the range of a random order: its `low` is above 0.5."""
         return self.auc.low > _CHANCE or self.partial_auc.low > _CHANCE
 
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        return f"{'better' if self.beats_chance else 'not shown to be better'} than a random order"
+
     def __str__(self) -> str:
         """Return both measures, with the range of a random order."""
         told: list[str] = []
@@ -289,6 +294,7 @@ def choose(
         if judge:
             weighted = {"pos_weight": weights[0], "neg_weight": weights[1]}
             judged = _judged(rows, made[name], found, **weighted, **how)
+            found = replace(found, _out_of_fold=judged)
         p, l1, l2 = best.p, *[x if given else share * x for x in (best.l1, best.l2)]
         H = made[name]
         if isinstance(H, Rankers) and rows[0] is pos and rows[1] is neg:
@@ -346,7 +352,9 @@ def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str) -> OutOfFold:
     their measures are correlated even if no column is related to the labels: each pair of rows from different folds
     counts twice. The factor is that of Nadeau and Bengio, the root of 1 + F r for F folds and the ratio r of held-out
     rows to training rows. For all rows in 5 folds it is 1.5. The error is too large where the classes are far apart,
-    which does not change the verdict.
+    which does not change the verdict. A t interval of the best mean over the folds, with this factor, is worse founded.
+    Of 150 sets of 60 rows without signal, it called 15 better than chance, and this rule none
+    (``benchmarks/chance.py``).
     """
     sides = [(-fold.neg, -fold.pos) if push == "bottom" else (fold.pos, fold.neg) for fold in folds]
     n_held = sum([pos.size + neg.size for pos, neg in sides])

@@ -261,8 +261,8 @@ def save(
     Raises
     ------
     TypeError
-        If some weak rankers are functions, which cannot be stored in a file, `metadata` contains a type that JSON does
-        not have, or `cutoff` is not a `Cutoff`.
+        If some weak rankers are functions, which cannot be stored in a file, `lam` is a pipeline, `metadata` contains a
+        type that JSON does not have, or `cutoff` is not a `Cutoff`.
     ValueError
         If an argument is passed that is taken from a model or an estimator, `lam` is not one finite number per weak
         ranker, or `p` is below 1.
@@ -298,6 +298,11 @@ def save(
     array([0.399, 0.988])
     """
     target = _file(path)
+    if hasattr(lam, "named_steps"):
+        raise TypeError(
+            "a pipeline cannot be saved: save its last step, pnorm.save(path, pipeline[-1]), which ranks what the "
+            "other steps return; or fit PNormPush to the table itself, which it reads without other steps"
+        )
     is_estimator = hasattr(lam, "lam_") and hasattr(lam, "rankers_")
     if is_estimator or isinstance(lam, ScoringFunction):
         passed = {"H": H, "p": p, "intercept": intercept, "cutoff": cutoff}

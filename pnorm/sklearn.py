@@ -41,7 +41,7 @@ from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
-from pnorm._checks.labelled import is_plain, plainly_positive, word
+from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff, of_estimator
 from pnorm._minimize import minimize
@@ -486,7 +486,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if held is not None:
             lines += [
                 f"out of fold  {held}",
-                f"             {'better' if held.beats_chance else 'not shown to be better'} than a random order",
+                f"             {held.verdict}",
             ]
         return lines
 
@@ -1498,8 +1498,7 @@ def _two_of(labels: Sequence[Any]) -> str:
             forms.setdefault(label.strip().lower(), []).append(label)
     alike = [some for some in forms.values() if len(some) > 1]
     if not alike:
-        likely = next((label for label in labels if isinstance(label, str) and is_plain(word(label))), labels[-1])
-        return f"Pass y == {likely!r} to rank the rows with this label above all others"
+        return "Pass y == LABEL, where LABEL is one of these, to rank the rows with this label above all others"
     pairs = "; ".join([" and ".join(map(repr, some)) for some in alike[:4]])
     return f"Only case or spaces differ: {pairs}. Merge them with y = pandas.Series(y).str.strip().str.lower()"
 

@@ -535,6 +535,10 @@ def test_it_prints_what_was_found():
     assert lines[3].split() == ["1", "10", "0.8500", "±", "0.0500"]
     assert lines[4] == "simplest within one standard error of the best: p = 1, 10 rounds"
     assert len(lines) == 5
+    near = [[0.0, 0.86, 0.9], [0.0, 0.85, 0.85]]  # the simplest is not the largest of its p
+    lines = str(result([near], (1.0,))).splitlines()
+    assert [line.split()[:3] for line in lines[2:4]] == [["1", "20", "0.8750"], ["1", "10", "0.8550"]]
+    assert lines[4].endswith(": p = 1, 10 rounds")
     rising = [[0.0, 0.7, 0.8], [0.0, 0.6, 0.7]]
     assert str(result([rising])).splitlines()[-1] == "the best is at the last round: a larger t_max may be better"
     assert "120.0 ± 2.0" in str(result([[[0, 118, 0], [0, 122, 0]]]))

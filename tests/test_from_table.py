@@ -609,6 +609,74 @@ def test_times_and_durations_in_text():
     assert G.names[:3] == ("at > 9.25", "at > 16.9999", "wait > -0.239583")
 
 
+DAYS_OF = [
+    ("772 days", 772.0), ("1 day", 1.0), ("3.2 years", 1168.8), ("2 y", 730.5), ("2yrs", 730.5), ("1 Yr.", 365.25),
+    ("5 weeks", 35.0), ("1w", 7.0), ("6 wks", 42.0), ("10 months", 304.4), ("3 mo", 91.32), ("1 mth", 30.44),
+    ("1,200 days", 1200.0), ("12 h", 0.5), ("6 hrs", 0.25), ("36 min", 0.025), ("864 s", 0.01), ("-2 weeks", -14.0),
+    ("1 year 2 months", 426.13), ("1 yr, 2 mos", 426.13), ("1 year and 2 months", 426.13), ("1y2mo", 426.13),
+    ("-1 d 12 h", -1.5), ("-1 days +12:00:00", -0.5), ("2 days, 3:00:00", 2.125),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "days"), DAYS_OF)
+def test_numbers_with_units_of_time_are_durations(word, days):
+    assert _forms.duration(word) == pytest.approx(86400e6 * days, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "word", ["5", "5 m", "5 kg", "2 months 1 year", "1 y 1 y", "1,20 days", "days", "", "1 d,", "5 d x"]
+)
+def test_other_words_are_no_durations(word):
+    assert _forms.duration(word) is None
+
+
+def test_a_long_duration_is_written_in_days_and_the_text_reads_back():
+    assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25)] == [
+        "1168.8 d", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-1095.84 d", "3396.825 d",
+    ]  # fmt: skip
+    for days in (1168.8, 1.5, 0.01, -1095.84, -1.25, 400.123456):
+        assert _forms.duration(_forms.span_text(days)) == pytest.approx(86400e6 * days, abs=1.0)
+
+
+def tenures(n, odd=0):
+    """Tenures in several units, of which some do not read."""
+    rng = np.random.default_rng(n + odd)
+    days = rng.integers(1, 4000, n).tolist()
+    words = [f"{d} days" if d < 365 else f"{d / 365.25:.2f} years" if d % 2 else f"{d / 30.44:.1f} mo" for d in days]
+    return ["unclear" if k < odd else word for k, word in enumerate(words)]
+
+
+def test_a_column_of_numbers_with_units_of_time_is_a_duration():
+    G, said = told({"t": tenures(300, 3)}, {"t": tenures(500)})
+    assert (G.plan[0].kind, G.plan[0].missing) == ("duration", 3)
+    assert said.startswith("Columns with values that do not read: t. ")
+    assert made({"t": ["1 year", "2 weeks"]}, {"t": ["30 days", "2 weeks"]}).names == ("t > 22", "t > 197.625")
+    few = {"t": ["5 d", "7 d", "5 d"]}  # a letter may be anything
+    assert made(few, few).plan[0].kind == "category"
+    assert made(few, few, kinds={"t": "duration"}).names == ("t > 6",)
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind"), [(" m.", None), (" kg", None), (" d", "duration"), (" days", "duration"), ("B", None)]
+)
+def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
+    rng = np.random.default_rng(0)
+    words = [f"{x:.0f}{unit}" for x in np.exp(rng.normal(4, 0.7, 800))]
+    words = [word if k % 5 < 3 else ("n/a yet", "later", "soon")[k % 3] for k, word in enumerate(words)]
+    half = {"t": words[::2], "x": list(range(400))}, {"t": words[1::2], "x": list(range(400))}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        G = from_table(*half)
+    said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " d", " days")
+    assert G.plan[0].kind == "category"
+    assert said.startswith("Columns of text read as categories: t. ") == is_told
+    assert ('"duration" reads numbers with units of time' in said) == (kind is not None)
+    assert ("most values are numbers with a unit, such as " in G.plan[0].note) == is_told
+    if kind:
+        assert "the kind 'duration' reads" in G.plan[0].note
+        assert told(*half, kinds={"t": kind})[0].plan[0].kind == kind
+
+
 # What is left out, and what is told ---------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,6 +109,20 @@ def test_noise_is_named_and_signal_is_not():
     assert pickle.loads(pickle.dumps(model)).out_of_fold_ == model.out_of_fold_
     assert all(fitted(*rows(seed, 0.0))[1] for seed in range(1, 8))
     assert not any(fitted(*rows(seed, 2.0))[1] for seed in range(8))
+
+
+def test_the_model_and_its_cross_validation_have_one_verdict():
+    differ = []
+    for seed, slope in ((0, 0.0), (3, 1.5), *[(seed, 0.0) for seed in range(1, 8)]):
+        model, said = fitted(*rows(seed, slope, n=60, d=3))
+        found = str(model.cross_validation_)
+        verdict = f"{'not shown to be better' if said else 'better'} than a random order"
+        assert str(model).splitlines()[-1].strip() == verdict
+        assert f"\nout of fold, the best is {verdict}:\n  {model.out_of_fold_}\n" in found
+        assert "corrected 95 % interval" not in found
+        alone = str(replace(model.cross_validation_, _out_of_fold=None))
+        differ.append(("not shown" in alone) != bool(said))
+    assert any(differ)  # the rule of a comparison alone says otherwise of some
 
 
 def test_a_signal_at_the_top_alone_is_seen():

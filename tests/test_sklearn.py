@@ -1169,8 +1169,14 @@ def test_bad_rows_and_labels(data):
     X, y, c, g = data
     with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):
         PNormPush().fit(X, np.arange(160) % 3)
-    with pytest.raises(ValueError, match=r"y has 3 classes, 0, 1, 2\. Pass y == 2 to rank the rows with this label"):
+    with pytest.raises(
+        ValueError, match=r"y has 3 classes, 0, 1, 2\. Pass y == LABEL, where LABEL is one of these, to"
+    ):
         PNormPush().fit(X, np.arange(160) % 3)
+    with pytest.raises(
+        ValueError, match=r"classes, 'fraud', 'ok', 'paid'\. Pass y == LABEL, where LABEL is one of these"
+    ):
+        PNormPush().fit(X, np.array(["ok", "paid", "fraud"])[np.arange(160) % 3])
     words = np.array(["Yes", "no ", "yes", "No"])[np.arange(160) % 4]
     with pytest.raises(
         ValueError, match=r"classes, .*Only case or spaces differ: 'No' and 'no '; 'Yes' and 'yes'\. Me"
@@ -1249,6 +1255,13 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
     model.choose_cutoff(X, y, budget=20)
     pnorm.save(tmp_path / "cut.json", model)
     np.testing.assert_array_equal(pnorm.load(tmp_path / "cut.json").predict(X), model.predict(X))
+    pipe = make_pipeline(StandardScaler(), PNormPush(rankers="columns", t_max=2)).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(
+        TypeError, match=r"a pipeline cannot be saved: save its last step, pnorm.save.path, pipeline.-1"
+    ):
+        pnorm.save(tmp_path / "pipe.json", pipe)
+    assert not (tmp_path / "pipe.json").exists()
+    pnorm.save(tmp_path / "pipe.json", pipe[-1])
     with pytest.raises(ValueError, match="an estimator brings its own p; leave p out"):
         pnorm.save(tmp_path / "plain.json", model, p=3)
     with pytest.raises(TypeError, match="lam must be"):

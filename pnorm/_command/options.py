@@ -49,6 +49,7 @@ columns:
   text are left out. The output lists how each column was used. --kind changes it: the kinds are
   number, category, boolean, date, time, duration, 'decimal comma', 'day first', 'any case', ...,
   or the levels in rising order, as in size=S,M,L. With city=any-case, Rome and ROME are one level.
+  A duration is text such as '772 days', '3.2 years', '1 yr 2 mo', '5 weeks' or '36 hours'.
   A column can be given by its name or by its number, from 1. Rows are numbered from 0.
   An empty cell is missing, and so is ?, -, NA, N/A, NaN, null or none. --missing adds a word, such
   as unknown or -999, for all columns except the label. The saved model reads new rows so too.

@@ -63,6 +63,27 @@ _MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})([ .]+)(\d{1,2}),?[ ]+(\d{4}),?" + _W
 _TIME = re.compile(_CLOCK, re.ASCII)
 _SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
 
+UNITS_OF_TIME = {
+    name: days
+    for names, days in (
+        ("y yr yrs year years", 365.25), ("mo mos mth mths month months", 30.44), ("w wk wks week weeks", 7.0),
+        ("d day days", 1.0), ("h hr hrs hour hours", 1 / 24), ("min mins minute minutes", 1 / 1440),
+        ("s sec secs second seconds", 1 / 86400))
+    for name in names.split()
+}  # fmt: skip
+"""Units of time and their days. An m alone is none, as it may be minutes, months or metres."""
+
+_LONG = 30.0
+"""Days from which on a duration is written in days with decimals, if five tell it."""
+
+_PART = r"(\d{1,9}(?:\.\d{1,9})?|[1-9]\d{0,2}(?:,\d{3})+)\s*([A-Za-z]+)\.?"
+_PARTS = re.compile(rf"([+-]?)\s?({_PART}(?:(?:,\s*|\s+(?:and\s+)?|){_PART}){{0,6}})", re.ASCII)
+_OF_PARTS = re.compile(_PART, re.ASCII)
+_NAMED_TIME = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(name for name in UNITS_OF_TIME if len(name) > 1)})(?![a-z])", re.IGNORECASE
+)
+_MEASURED = re.compile(r"[+-]?\d[\d.,]*\s*([A-Za-z]{2,12})\.?", re.ASCII)
+
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH = {
     name[:length]: k + 1
@@ -183,8 +204,8 @@ class Text:
         return all_of(time, self.words) is not None
 
     def is_duration(self) -> bool:
-        """Return whether all are durations, and one has days."""
-        return any("day" in word for word in self.words) and all_of(duration, self.words) is not None
+        """Return whether all are durations, and one names a unit of time."""
+        return all_of(duration, self.words) is not None and any(map(names_time, self.words))
 
 
 # Numbers --------------------------------------------------------------------------------------------
@@ -472,7 +493,7 @@ def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
 
 def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
     fits = [word for word in words if read(word) is not None]
-    form = Form() if fits and (kind != DURATION or any("day" in word for word in fits)) else None
+    form = Form() if fits and (kind != DURATION or any(map(names_time, fits))) else None
     return _most(kind, form, "", words, fits, n_rows)
 
 
@@ -563,13 +584,38 @@ def time(word: str) -> float | None:
 
 
 def duration(word: str) -> float | None:
-    """Return the microseconds of a duration as Python and pandas write it."""
+    """Return the microseconds of a duration as Python and pandas write it, or as numbers with units of time."""
     found = _SPAN.fullmatch(word[: _LONGEST + 1])
     if not found or not word:
-        return None
+        return _sum_of_parts(word)
     days, sign, hours, minutes, seconds, fraction = found.groups()
     clock = 1e6 * (3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)) + _fraction(fraction)
     return 86400e6 * int(days or 0) + (-clock if sign == "-" else clock)
+
+
+def _sum_of_parts(word: str) -> float | None:
+    """Return the microseconds of numbers with units of time, each smaller than the one before, such as 1 year 3 mo."""
+    found = _PARTS.fullmatch(word) if len(word) <= _LONGEST else None
+    if found is None:
+        return None
+    parts = [(part[1], UNITS_OF_TIME.get(part[2].lower())) for part in _OF_PARTS.finditer(found[2])]
+    days, before = 0.0, math.inf
+    for number, unit in parts:
+        if unit is None or unit >= before:
+            return None
+        days, before = days + float(number.replace(",", "")) * unit, unit
+    return float(round(86400e6 * (-days if found[1] == "-" else days)))
+
+
+def names_time(word: str) -> bool:
+    """Return whether a word has a unit of time of more than one letter, which means nothing else."""
+    return _NAMED_TIME.search(word[: _LONGEST + 1]) is not None
+
+
+def unit_after(word: str) -> str:
+    """Return the letters after a number, or "time" for a duration; "" for another word."""
+    found = _MEASURED.fullmatch(word) if len(word) <= _LONGEST else None
+    return "time" if duration(word) is not None else "" if found is None else found[1].lower()
 
 
 # What is read, in words ------------------------------------------------------------------------------
@@ -593,12 +639,14 @@ def clock_text(hours: float) -> str:
 
 
 def span_text(days: float) -> str:
-    """Return a duration of so many days, in days, hours, minutes and seconds."""
+    """Return a duration of so many days: in days, hours, minutes and seconds, or a long one in days with decimals."""
     rest, parts = abs(round(86400e6 * days)), []
     for unit, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000)):
         n, rest = divmod(rest, size)
         parts += [f"{n} {unit}"] * bool(n)
     parts += [f"{rest / 1e6:.10g} s"] * bool(rest or not parts)
+    if len(parts) > 2 and abs(days) >= _LONG and abs(days - round(days, 5)) < 1e-11 * abs(days):
+        parts = [f"{abs(round(days, 5)):.12g} d"]
     return ("-" if days < 0.0 and parts != ["0 s"] else "") + " ".join(parts)
 
 

@@ -86,6 +86,10 @@ the label so often that it may be another form of it."""
 _FEW_VALUES = 10
 """Values of such a column, at most. More values are a measurement, of which some are that good."""
 
+_MOST_UNITS, _MOSTLY = 10, 0.5
+"""Different units after the numbers of a column, at most, and the share of its rows that have a number and a unit, and
+of its values that are rare, from which on it is a measurement rather than a category."""
+
 _LEAST_SPAN = {"month": 365.0, "weekday": 14.0, "hour": 2.0}
 """Days between the first date and the last, from which on this is read off dates."""
 
@@ -144,9 +148,10 @@ def from_table(
     kinds : mapping from column to kind, optional
         What columns become, by name or number from 0, in place of what they seem to be: ``"number"``,
         ``"decimal point"`` or ``"decimal comma"`` (for text with numbers that can be read in two ways), ``"category"``,
-        ``"boolean"``, ``"date"``, ``"day first"`` or ``"month first"`` (likewise), ``"time"`` of day, ``"duration"``,
-        ``"any case"`` (a category in which values that differ only in case or spaces are one), ``"leave out"``, or a
-        list of levels from the lowest to the highest.
+        ``"boolean"``, ``"date"``, ``"day first"`` or ``"month first"`` (likewise), ``"time"`` of day, ``"duration"``
+        (numbers with units of time, such as ``772 days``, ``3.2 years`` or ``1 yr 2 mo``; a month is 30.44 days and a
+        year 365.25), ``"any case"`` (a category in which values that differ only in case or spaces are one),
+        ``"leave out"``, or a list of levels from the lowest to the highest.
     n_cuts : int
         Largest number of cuts per column. As in `quantile_thresholds`.
     linear : bool
@@ -185,13 +190,14 @@ def from_table(
     TableWarning
         If columns are left out, or all values of a category that `kinds` asks for are rare. If values do not read as
         the others of their column do; they count as missing. A column has the kind that at least 95 % of its values
-        have. If the others are one or two words that are
-        repeated, at most 30 % of the values, and the column has more than 10 other values; these words count as
-        missing, in new rows too. If text can be read in two ways; it is then a category unless `kinds` contains its
-        kind. If a column almost separates the sides alone; it may be known only after the outcome. The criterion is at
-        least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their shares of
-        positives, or of the indicator of missing values. For a column of at most 10 values, and for missing values, an
-        AUC of 0.95 is enough; the plan has the share of the rows in which the column agrees with the label.
+        have. If the others are one or two words that are repeated, at most 30 % of the values, and the column has more
+        than 10 other values; these words count as missing, in new rows too. If text can be read in two ways; it is then
+        a category unless `kinds` contains its kind. If most values of a category are numbers with a unit, and most are
+        rare; the plan names the kind that reads them, if there is one. If a column almost separates the sides alone; it
+        may be known only after the outcome. The criterion is at least 20 values on each side and an AUC of at least
+        0.99: of the values, of the levels by their shares of positives, or of the indicator of missing values. For a
+        column of at most 10 values, and for missing values, an AUC of 0.95 is enough; the plan has the share of the
+        rows in which the column agrees with the label.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
@@ -387,10 +393,13 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         return
     of_kinds = {
         "category": ("uses a column", _LEFT_OUT, _DOUBTS),
+        DURATION: ("reads numbers with units of time", _OF_TIME),
         "any case": ("merges spellings", _SPELLED),
         "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE),
     }
-    uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not said.keys().isdisjoint(why)]
+    of_time = any(of.ask is not None and DURATION in of.ask.kinds for of in of_kind[_DOUBTS])
+    apply = {*said, *[_OF_TIME] * of_time}
+    uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
     warn(
@@ -405,6 +414,7 @@ _COLUMNS = "Columns"
 _ALL_RARE = f"{_COLUMNS} asked for as categories, whose values are all rare"
 _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
+_OF_TIME = "of numbers with units of time"
 _LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
@@ -776,6 +786,8 @@ class _Learner:
         for tally in of_sides:
             counts.update(tally.counts)
         n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
+        if self._wish is None and not self._doubt:
+            self._doubt, self._kinds = _measured(counts, self._how.min_rows)
         if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
             self._refuse_text([word for tally in of_sides for word in tally.words])
         if any(2 * tally.lost > tally.known for tally in of_sides):
@@ -862,6 +874,27 @@ def _repeated(odd: Sequence[str], n_rows: Mapping[str, int]) -> tuple[str, ...]:
     if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
         return ()
     return () if any(c.isdigit() for word in counts for c in word) else tuple(counts)
+
+
+def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str, ...]]:
+    """Return that most values are numbers with a unit, and most are rare; and the kind that reads them."""
+    n_rare = sum([count < min_rows for count in counts.values()])
+    if n_rare <= _MOSTLY * len(counts) or len(counts) <= _LEAST_NUMBERS:
+        return "", ()
+    of_units: Counter[str] = Counter()
+    example = ""
+    for value, count in counts.items():
+        unit = _forms.unit_after(value.strip()) if isinstance(value, str) else ""
+        if unit:
+            of_units[unit] += count
+            example = example or shown(repr(value))
+    n_rows = sum(counts.values())
+    if of_units.total() <= _MOSTLY * n_rows or len(of_units) > _MOST_UNITS:
+        return "", ()
+    said = f"most values are numbers with a unit, such as {example}, and most are rare"
+    if of_units["time"] > _MOSTLY * n_rows:
+        return f"{said}; the kind {DURATION!r} reads days, weeks, months and years", (DURATION,)
+    return f"{said}; numbers without the unit would be read as numbers", ()
 
 
 def _in_one_case(of_sides: Sequence[Tally]) -> list[Tally]:

@@ -120,7 +120,7 @@ class Fits:
             "plain": number and all(map(_forms.is_plain, filter(_forms.may_be_number, words))),
             "no code": not (number and any(map(_forms.is_code, words))),
             "no point": not (number and any("." in word for word in words)),
-            "no day": not any("day" in word for word in words),
+            "no unit": not any(map(_forms.names_time, words)),
             "no dots": not (date and fits[DATE, ""].numbers is None and _forms.has_dots(words)),
             "no digits": not (date and any(word[:8].isdigit() for word in words)),
             "no dashes": not (date and _forms.has_dashes(words)),
@@ -139,7 +139,7 @@ class Fits:
         if not plain.point:
             fits[NUMBER, ","] = fit
         said = (
-            ["plain", "no day", "no dots", "no dashes", "year first"]
+            ["plain", "no unit", "no dots", "no dashes", "year first"]
             + ["no code"] * (not plain.code)
             + ["no point"] * (not plain.point)
         )
@@ -259,7 +259,7 @@ class FittedText(Text):
     def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
         marks = {NUMBER: (".", ","), DATE: ("", DAY_FIRST, MONTH_FIRST)}.get(kind, ("",))
         share = min([self._fits.of[kind, mark].share for mark in marks])
-        if share >= 1.0 or (kind == DURATION and "no day" in self._fits.said):
+        if share >= 1.0 or (kind == DURATION and "no unit" in self._fits.said):
             found = _forms.most_numbers(self.words, dict.fromkeys(self.words, 1)) if kind == NUMBER else None
             if found is not None and found.form is None and found.doubt:  # in several currencies
                 return Most(kind, None, found.doubt, (), 0.0)
@@ -274,7 +274,7 @@ class FittedText(Text):
         return self._fit(TIME) is not None
 
     def is_duration(self) -> bool:
-        return self._fit(DURATION) is not None and "no day" not in self._fits.said
+        return self._fit(DURATION) is not None and "no unit" not in self._fits.said
 
 
 # Words ----------------------------------------------------------------------------------------------
