@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
@@ -378,7 +379,7 @@ def cutoff(
     >>> rng = np.random.default_rng(0)
     >>> f_pos, f_neg = rng.normal(2, 1, 300), rng.normal(0, 1, 700)
     >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
-    Rows with a score of 1.45574 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
+    Rows with a score of 1.45575 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
     held-out rows  238 of 1000, with 203 of the 300 positives
     rows           238 of 1000, a share of 0.238
     in one list    between 167 and 227 positives, with 95 % confidence (two-sided interval)
@@ -486,7 +487,11 @@ def written(score: float, *sides: Vector) -> str:
 
     A cut-off is just above the score of the first row that is not taken, and many rows may have that one.
     """
-    texts = [f"{score:.{digits}g}" for digits in range(6, 17)]
+    texts = []
+    for digits in range(6, 17):
+        for rounding in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR):
+            rounded = Context(digits, rounding).create_decimal_from_float(score)
+            texts.append(f"{float(rounded):.{digits}g}")
     same = (text for text in texts if all(np.array_equal(f >= float(text), f >= score) for f in sides))
     return next(same, repr(float(score)))
 

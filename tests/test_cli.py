@@ -26,6 +26,7 @@ import pnorm
 from pnorm._command import demonstration, printing, progress
 from pnorm._command.main import main
 from pnorm._command.terminal import pasted, program
+from pnorm._cutoff import written as written_score
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
 from pnorm._report.verdicts import texts, verdicts
@@ -854,7 +855,7 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         failed = pnorm.cutoff(pos, neg, **asked)
         told = " ".join(printing.cutoff_lines(failed))
         assert told.startswith(f"No cut-off guarantees {none} with 95 % confidence. A saved model has no cut-off. ")
-        assert f"The nearest cut takes rows with a score of {failed.nearest:.6g} or more." in told
+        assert f"The nearest cut takes rows with a score of {failed._written} or more." in told
         promise = f"at least {100 * failed.promised:.4g} % {gives}, with 95 % confidence."
         assert f"For new rows like these, {promise}" in told
         assert not re.search("To plan|this guarantee|expect", told)
@@ -1681,7 +1682,7 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert [int(line.split()[1]) for line in top] == order.tolist()
     assert [line.split()[2] for line in top] == frame["tx"].to_numpy()[order].tolist()
     assert all("(+" in line for line in top)
-    assert f"Cut-off\n  Take rows with a score of {expected.score:.6g} or more." in out
+    assert f"Cut-off\n  Take rows with a score of {expected._written} or more." in out
     assert "Next steps\n" in out
     written_page = page.read_text(encoding="utf-8")
     assert written_page.startswith("<!DOCTYPE html>")
@@ -2299,7 +2300,9 @@ def test_a_budget_takes_the_first_rows_of_a_list_of_new_rows(capsys, tmp_path):
     more = ["--label", "label", "--report", page, "--top", 20, "--out", out_path]
     status, out, err = run(capsys, new, "--model", model, "--budget", 17, *more)
     assert (status, err) == (0, "")
-    assert f"Take the first 17 of 400 rows: those with a score of {f[first_rows[16]]:.6g} or more.\n" in out
+    assert (
+        f"Take the first 17 of 400 rows: those with a score of {written_score(f[first_rows[16]], f)} or more.\n" in out
+    )
     assert "Cut-off:" not in out
     assert "precision in the first 17 " in out
     assert "Of the first 17 rows" in page.read_text(encoding="utf-8")
@@ -2313,7 +2316,7 @@ def test_a_budget_takes_the_first_rows_of_a_list_of_new_rows(capsys, tmp_path):
     assert "  1 more row has this score as well. Ties are taken in the order of the file.\n" in out
     assert pandas.read_csv(out_path)["take"].sum() == place + 1
     _, out, _ = run(capsys, new, "--model", model, "--budget", 500, *more)
-    assert f"Take the first 400 of 400 rows: those with a score of {f.min():.6g} or more.\n" in out
+    assert f"Take the first 400 of 400 rows: those with a score of {written_score(f.min(), f)} or more.\n" in out
     for option in ("precision", "recall"):
         assert run(capsys, new, "--model", model, f"--{option}", "0.5")[0] == 2
     status, _, err = run(capsys, new, "--model", model, "--budget", "0.5")
