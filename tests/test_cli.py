@@ -2184,18 +2184,59 @@ def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
     assert "add --unlabelled rank, which leaves these rows out of training and test" in err
 
 
-@pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
-def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches):
+BATCHES = pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
+
+
+@BATCHES
+def test_days_of_a_time_are_read_in_the_order_of_the_option(capsys, tmp_path, batches):
+    """Also if the column is not learned from."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + 31 * rng.integers(12, size=400) + rng.integers(10, size=400)
+    frame = pandas.DataFrame({"day": days, "x": rng.normal(size=400), "y": rng.integers(2, size=400)})
+    whole, plain = tmp_path / "t.csv", tmp_path / "iso.csv"
+    frame.to_csv(plain, index=False)
+    frame.assign(day=frame["day"].dt.strftime("%d/%m/%Y")).query("day.str[:2] < '13'").to_csv(whole, index=False)
+    keep = frame["day"].dt.day < 13
+    frame[keep].to_csv(plain, index=False)
+    how = ["--label", "y", "--time", "day", *QUICK, *batches]
+    status, _, err = run(capsys, whole, *how)
+    assert status == 2
+    assert err.endswith("may begin with the day or the month. Use --kind day=day-first or --kind day=month-first\n")
+    expected = run(capsys, plain, *how)[1].splitlines()[1]
+    assert "the latest by day" in expected
+    for more in ([], ["--ignore", "day"]):
+        status, out, err = run(capsys, whole, *how, "--kind", "day=day-first", *more)
+        assert (status, err, out.splitlines()[1]) == (0, "", expected)
+
+
+@BATCHES
+def test_the_cell_that_is_no_time_is_named(capsys, tmp_path, batches):
+    path = tmp_path / "t.csv"
+    days = [f"{1 + k % 12:02d}.01.2024" if k % 3 else f"2024-01-{1 + k % 12:02d}" for k in range(60)]
+    for k in (4, 9, 11, 20, 33, 41):
+        days[k] = f"after {k}"
+    pandas.DataFrame({"day": days, "x": range(60), "y": [0, 1] * 30}).to_csv(path, index=False)
+    err = run(capsys, path, "--label", "y", "--time", "day", *QUICK, *batches)[2]
+    assert (
+        f"column day must hold dates, times or numbers, to tell which rows are the latest; got 'after 4' in line 6 "
+        f"of {path}. 6 of the 60 values do not read as a date. Use --kind day=date\n" in err
+    )
+
+
+@BATCHES
+@pytest.mark.parametrize(("word", "missing"), [("", []), ("unknown", []), ("1900-01-01", ["--missing", "1900-01-01"])])
+def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, word, missing):
     frame = mixed()
     frame["tx"] = frame["tx"].str.lstrip("=")
     undated = np.arange(len(frame)) % 7 == 3
     whole, dated, out = tmp_path / "whole.csv", tmp_path / "dated.csv", tmp_path / "out.csv"
-    frame.assign(booked=frame["booked"].where(~undated)).to_csv(whole, index=False)
+    frame.assign(booked=frame["booked"].astype(str).where(~undated, word)).to_csv(whole, index=False)
     frame[~undated].to_csv(dated, index=False)
-    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches]
+    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches, *missing]
     status, _, err = run(capsys, whole, *arguments)
     assert status == 2
-    assert "column booked has no time in" in err
+    told = f" ('{word}' counts as missing)" if word else ""
+    assert f"column booked has no time in line 5 of {whole}{told}, and in {undated.sum()} of {len(frame)} rows" in err
     assert "add --unlabelled rank" in err
     status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
     assert (status, err) == (0, "")

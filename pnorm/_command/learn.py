@@ -246,8 +246,9 @@ def _held(
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        how: dict[str, Any] = {"name": columns.time, "place": file.place, "advice": _columns.UNDATED}
-        return hold_out.latest(file.column(columns.time), share, y=y, **how)
+        with _columns.read_as_times(columns.time, file.source.place):
+            how: dict[str, Any] = {"name": columns.time, "known": file.times, "rows": file.at}
+            return hold_out.latest(file.column(columns.time), share, y=y, **how)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -313,7 +314,8 @@ def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
     how = {name: getattr(arguments, name) for name in ("p", "l1", "l2", "penalty", "max_columns")}
     how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t, **more}
     signs = _columns.by_name(options.signs(arguments.monotone or []), job.columns, arguments.file, "--monotone")
-    kinds = _columns.by_name(options.kinds(arguments.kind or []), job.columns, arguments.file, "--kind")
+    kinds = _columns.kinds_of(job.columns, arguments.file, arguments)
+    kinds = {name: kind for name, kind in kinds.items() if name in job.columns.used}
     if arguments.rankers is not None:
         return how | {"rankers": _kind(arguments.rankers, arguments.t, signs, bool(arguments.linear))}
     return how | {"monotone": signs or None, "kinds": kinds or None, "linear": arguments.linear}
@@ -562,7 +564,7 @@ def _next(
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
-        for name in [name for name in dates if _divides(job, name)][:1]:
+        for name in [name for name in dates if _divides(arguments, job, name)][:1]:
             step("Test on the latest rows", ["--time", name])
     if together and not suspects and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
@@ -603,10 +605,13 @@ def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]
     return sorted(names, key=lambda name: spread[name])
 
 
-def _divides(job: _Job, name: str) -> bool:
+def _divides(arguments: argparse.Namespace, job: _Job, name: str) -> bool:
     """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
+    times = _columns.times_of(replace(job.columns, time=name), arguments.file, arguments, job.file.place)
+    column = job.file.column(name)
+    times.add(column, np.arange(job.file.y.size))
     try:
-        hold_out.latest(job.file.column(name), hold_out.SHARE, y=job.file.y, name=name)
+        hold_out.latest(column, hold_out.SHARE, y=job.file.y, name=name, known=times)
     except ValueError:
         return False
     return True
