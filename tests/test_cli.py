@@ -2621,3 +2621,74 @@ def test_reasons_that_all_rows_share_are_printed_once():
     assert lines == [f"{k + 1:>4}    1.0  age = {k} (+0.{k}0)" for k in range(5)]
     few = {name: cells[:4] for name, cells in columns.items()}
     assert printing.list_lines(few, rows[:4])[1] == "   1    1.0  prior = 5 (+1.42); age = 0 (+0.00)"
+
+
+@pytest.fixture
+def later(tmp_path):
+    """Rows in the order of a day on which the label depends, with two columns that follow from the label."""
+    rng, n, path = np.random.default_rng(0), 1500, tmp_path / "later.csv"
+    day, x = np.sort(rng.integers(730, size=n)), rng.normal(size=n)
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(0.5 - x - 4.0 * (day / 730 - 0.5)))
+    frame = pandas.DataFrame({"booked on": np.datetime64("2023-01-01") + day, "x": x, "visits": rng.poisson(1.5, n)})
+    frame.assign(y=y.astype(int)).to_csv(path, index=False)
+    return path
+
+
+def test_a_trend_that_is_level_in_all_test_rows_is_no_reason(capsys, later, tmp_path):
+    """Neither in the list nor in that of later rows. The page names it, and a next step leaves it out."""
+    model, page, out, new = tmp_path / "m.json", tmp_path / "r.html", tmp_path / "s.csv", tmp_path / "new.csv"
+    how = [later, "--label", "y", "--time", "booked on", "-p", 1, "--linear", "--l2", 0.1]
+    text = run(capsys, *how, "--save", model, "--report", page)[1]
+    assert "booked on = 20" not in text
+    assert re.search(r"\n  Leave out booked on, .*:?\s+pnorm .* --ignore 'booked on'\n", text)
+    assert "PSI, the population stability index, is 0 if nothing changed" in text
+    written = page.read_text(encoding="utf-8")
+    assert "The same for all held-out rows: booked on (trend).</p>" in written
+    frame = pandas.read_csv(later)
+    frame.assign(**{"booked on": "2026-01-01"}).to_csv(new, index=False)
+    assert run(capsys, new, "--model", model, "--out", out)[0] == 0
+    assert not pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+    assert run(capsys, later, "--model", model, "--out", out)[0] == 0
+    assert pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+
+
+def test_all_columns_that_may_follow_from_the_label_are_left_out_together(capsys, later):
+    frame = pandas.read_csv(later)
+    y = frame["y"].to_numpy()
+    noise = np.random.default_rng(1).normal(size=y.size)
+    note = np.where(np.arange(y.size) % 50 == 0, 1 - y, y)
+    frame.assign(**{"paid, late": y + 0.01 * noise, "seen": note}).to_csv(later, index=False)
+    text = run(capsys, later, "--label", "y", *QUICK)[1]
+    assert re.search(r"  Leave out paid, late, seen:?\s+pnorm .* --ignore seen --ignore 'paid, late'\n", text)
+
+
+def test_output_that_is_no_terminal_hides_nothing(capsys, tmp_path, monkeypatch):
+    """Notes are wrapped between words."""
+    rng, path, name = np.random.default_rng(0), tmp_path / "t.csv", "a column with a long name"
+    x = rng.normal(size=900)
+    told = [f"EUR {1000 * v:,.0f}" if k % 3 else f"({abs(v):.2f}k)" for k, v in enumerate(x)]
+    for k in range(0, 900, 30):
+        told[k] = f"ask no. {k}"
+    pandas.DataFrame({"amount": told, name: x, "y": (x > rng.normal(size=900)).astype(int)}).to_csv(path, index=False)
+    text = run(capsys, path, "--label", "y", *QUICK)[1]
+    assert "wider terminal" not in text
+    assert name in next(line for line in text.splitlines() if "this list  " in line)
+    note = "some values count as missing; " * 5
+    lines = printing._wrapped([["x", "number", note.strip()]])
+    assert [len(line[-1]) <= 100 for line in lines] == [True, True]
+    assert " ".join(line[-1] for line in lines) == note.strip()
+    assert [line[0] for line in lines] == ["x", ""]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "more in a wider terminal" in run(capsys, path, "--label", "y", *QUICK)[1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ((0.0, 0.4), "probably none of the rows taken is positive"),
+        ((0.6, 1.2), "about 1 of the rows taken is positive"),
+        ((2.0, 7.4), "2 to 7 of the rows taken are positive"),
+    ],
+)
+def test_few_rows_taken_are_told_in_words(ends, told):
+    assert printing._between(*ends) == told

@@ -31,6 +31,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
+from pnorm._reasons.drift import MUCH
 from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
@@ -375,7 +376,7 @@ def _print(
     simpler = texts(told, "simpler")
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, simpler), *under])
-    moved = [line for of in told if of.key == "drift" and of.grave for line in printing.sentences(of.text, 2)]
+    moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
         lines = printing.cutoff_lines(found.cutoff)
@@ -535,9 +536,12 @@ def _next(
         steps.append((what, printing.again(arguments, more, without)))
 
     separating = leaks(found.learned.H)
-    suspects = separating or near_copies(found.learned.H)
+    suspects = list(dict.fromkeys([*separating, *near_copies(found.learned.H)]))
     if suspects:
-        step(f"Leave out {first(suspects, 1)}", ["--ignore", ",".join(suspects[:3])])
+        step(f"Leave out {first(suspects, 8)}", _ignoring(suspects))
+    time = job.columns.time
+    if time is not None and time not in suspects and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
+        step(f"Leave out {shown(time, 40)}, which differs in later rows", ["--ignore", time])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
@@ -584,6 +588,20 @@ def _next(
     if steps and any(getattr(arguments, option.removeprefix("--")) is not None for option in printing.WRITTEN):
         facts.append("The commands leave out the files of this run, so that they do not replace them.")
     return [*facts, *printing.steps(steps)]
+
+
+def _ignoring(names: Sequence[str]) -> list[str]:
+    """Return the options that ignore columns; a name with a comma needs one of its own."""
+    apart = [name for name in names if "," in name]
+    joined = ",".join([name for name in names if name not in apart])
+    return [word for name in filter(None, [joined, *apart]) for word in ("--ignore", name)]
+
+
+def _is_moved(drift: pnorm.Drift | None, name: str) -> bool:
+    """Return whether the scores moved much, and the column of the times too, or what is read off it."""
+    if drift is None or not drift.score.psi >= MUCH:
+        return False
+    return any(of.moved and (of.name == name or of.name.startswith(f"{name} (")) for of in drift.columns)
 
 
 def _simpler(arguments: argparse.Namespace, learned: Learned) -> tuple[str, list[str]] | None:
