@@ -2185,18 +2185,59 @@ def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
     assert "add --unlabelled rank, which leaves these rows out of training and test" in err
 
 
-@pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
-def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches):
+BATCHES = pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
+
+
+@BATCHES
+def test_days_of_a_time_are_read_in_the_order_of_the_option(capsys, tmp_path, batches):
+    """Also if the column is not learned from."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + 31 * rng.integers(12, size=400) + rng.integers(10, size=400)
+    frame = pandas.DataFrame({"day": days, "x": rng.normal(size=400), "y": rng.integers(2, size=400)})
+    whole, plain = tmp_path / "t.csv", tmp_path / "iso.csv"
+    frame.to_csv(plain, index=False)
+    frame.assign(day=frame["day"].dt.strftime("%d/%m/%Y")).query("day.str[:2] < '13'").to_csv(whole, index=False)
+    keep = frame["day"].dt.day < 13
+    frame[keep].to_csv(plain, index=False)
+    how = ["--label", "y", "--time", "day", *QUICK, *batches]
+    status, _, err = run(capsys, whole, *how)
+    assert status == 2
+    assert err.endswith("may begin with the day or the month. Use --kind day=day-first or --kind day=month-first\n")
+    expected = run(capsys, plain, *how)[1].splitlines()[1]
+    assert "the latest by day" in expected
+    for more in ([], ["--ignore", "day"]):
+        status, out, err = run(capsys, whole, *how, "--kind", "day=day-first", *more)
+        assert (status, err, out.splitlines()[1]) == (0, "", expected)
+
+
+@BATCHES
+def test_the_cell_that_is_no_time_is_named(capsys, tmp_path, batches):
+    path = tmp_path / "t.csv"
+    days = [f"{1 + k % 12:02d}.01.2024" if k % 3 else f"2024-01-{1 + k % 12:02d}" for k in range(60)]
+    for k in (4, 9, 11, 20, 33, 41):
+        days[k] = f"after {k}"
+    pandas.DataFrame({"day": days, "x": range(60), "y": [0, 1] * 30}).to_csv(path, index=False)
+    err = run(capsys, path, "--label", "y", "--time", "day", *QUICK, *batches)[2]
+    assert (
+        f"column day must hold dates, times or numbers, to tell which rows are the latest; got 'after 4' in line 6 "
+        f"of {path}. 6 of the 60 values do not read as a date. Use --kind day=date\n" in err
+    )
+
+
+@BATCHES
+@pytest.mark.parametrize(("word", "missing"), [("", []), ("unknown", []), ("1900-01-01", ["--missing", "1900-01-01"])])
+def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, word, missing):
     frame = mixed()
     frame["tx"] = frame["tx"].str.lstrip("=")
     undated = np.arange(len(frame)) % 7 == 3
     whole, dated, out = tmp_path / "whole.csv", tmp_path / "dated.csv", tmp_path / "out.csv"
-    frame.assign(booked=frame["booked"].where(~undated)).to_csv(whole, index=False)
+    frame.assign(booked=frame["booked"].astype(str).where(~undated, word)).to_csv(whole, index=False)
     frame[~undated].to_csv(dated, index=False)
-    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches]
+    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches, *missing]
     status, _, err = run(capsys, whole, *arguments)
     assert status == 2
-    assert "column booked has no time in" in err
+    told = f" ('{word}' counts as missing)" if word else ""
+    assert f"column booked has no time in line 5 of {whole}{told}, and in {undated.sum()} of {len(frame)} rows" in err
     assert "add --unlabelled rank" in err
     status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
     assert (status, err) == (0, "")
@@ -2583,3 +2624,74 @@ def test_reasons_that_all_rows_share_are_printed_once():
     assert lines == [f"{k + 1:>4}    1.0  age = {k} (+0.{k}0)" for k in range(5)]
     few = {name: cells[:4] for name, cells in columns.items()}
     assert printing.list_lines(few, rows[:4])[1] == "   1    1.0  prior = 5 (+1.42); age = 0 (+0.00)"
+
+
+@pytest.fixture
+def later(tmp_path):
+    """Rows in the order of a day on which the label depends, with two columns that follow from the label."""
+    rng, n, path = np.random.default_rng(0), 1500, tmp_path / "later.csv"
+    day, x = np.sort(rng.integers(730, size=n)), rng.normal(size=n)
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(0.5 - x - 4.0 * (day / 730 - 0.5)))
+    frame = pandas.DataFrame({"booked on": np.datetime64("2023-01-01") + day, "x": x, "visits": rng.poisson(1.5, n)})
+    frame.assign(y=y.astype(int)).to_csv(path, index=False)
+    return path
+
+
+def test_a_trend_that_is_level_in_all_test_rows_is_no_reason(capsys, later, tmp_path):
+    """Neither in the list nor in that of later rows. The page names it, and a next step leaves it out."""
+    model, page, out, new = tmp_path / "m.json", tmp_path / "r.html", tmp_path / "s.csv", tmp_path / "new.csv"
+    how = [later, "--label", "y", "--time", "booked on", "-p", 1, "--linear", "--l2", 0.1]
+    text = run(capsys, *how, "--save", model, "--report", page)[1]
+    assert "booked on = 20" not in text
+    assert re.search(r"\n  Leave out booked on, .*:?\s+pnorm .* --ignore 'booked on'\n", text)
+    assert "PSI, the population stability index, is 0 if nothing changed" in text
+    written = page.read_text(encoding="utf-8")
+    assert "The same for all held-out rows: booked on (trend).</p>" in written
+    frame = pandas.read_csv(later)
+    frame.assign(**{"booked on": "2026-01-01"}).to_csv(new, index=False)
+    assert run(capsys, new, "--model", model, "--out", out)[0] == 0
+    assert not pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+    assert run(capsys, later, "--model", model, "--out", out)[0] == 0
+    assert pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+
+
+def test_all_columns_that_may_follow_from_the_label_are_left_out_together(capsys, later):
+    frame = pandas.read_csv(later)
+    y = frame["y"].to_numpy()
+    noise = np.random.default_rng(1).normal(size=y.size)
+    note = np.where(np.arange(y.size) % 50 == 0, 1 - y, y)
+    frame.assign(**{"paid, late": y + 0.01 * noise, "seen": note}).to_csv(later, index=False)
+    text = run(capsys, later, "--label", "y", *QUICK)[1]
+    assert re.search(r"  Leave out paid, late, seen:?\s+pnorm .* --ignore seen --ignore 'paid, late'\n", text)
+
+
+def test_output_that_is_no_terminal_hides_nothing(capsys, tmp_path, monkeypatch):
+    """Notes are wrapped between words."""
+    rng, path, name = np.random.default_rng(0), tmp_path / "t.csv", "a column with a long name"
+    x = rng.normal(size=900)
+    told = [f"EUR {1000 * v:,.0f}" if k % 3 else f"({abs(v):.2f}k)" for k, v in enumerate(x)]
+    for k in range(0, 900, 30):
+        told[k] = f"ask no. {k}"
+    pandas.DataFrame({"amount": told, name: x, "y": (x > rng.normal(size=900)).astype(int)}).to_csv(path, index=False)
+    text = run(capsys, path, "--label", "y", *QUICK)[1]
+    assert "wider terminal" not in text
+    assert name in next(line for line in text.splitlines() if "this list  " in line)
+    note = "some values count as missing; " * 5
+    lines = printing._wrapped([["x", "number", note.strip()]])
+    assert [len(line[-1]) <= 100 for line in lines] == [True, True]
+    assert " ".join(line[-1] for line in lines) == note.strip()
+    assert [line[0] for line in lines] == ["x", ""]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "more in a wider terminal" in run(capsys, path, "--label", "y", *QUICK)[1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ((0.0, 0.4), "probably none of the rows taken is positive"),
+        ((0.6, 1.2), "about 1 of the rows taken is positive"),
+        ((2.0, 7.4), "2 to 7 of the rows taken are positive"),
+    ],
+)
+def test_few_rows_taken_are_told_in_words(ends, told):
+    assert printing._between(*ends) == told

@@ -249,6 +249,7 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
         (0.01, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
         (-0.5, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
         (1.0, "1 positive more than “x” (1 fewer to 1 more)"),
+        (3.97, "about 4 positives more than “x” (1 fewer to 1 more; tied rows count in part)"),
     ],
 )
 def test_lists_that_differ_by_less_than_a_row_are_called_equal(by, told):
@@ -895,3 +896,10 @@ def test_lists_compared_at_the_same_depth_share_a_sentence():
         "In the first 50 rows this list has 7 positives more than “a” (2 to 12 more; this list is better) and 1 positive "
         "more than “b” (0 to 3 more; may be chance)."
     )
+
+
+def test_ticks_of_counts_are_whole():
+    axis = charts.Axis(0.0, 2.0, "", str, whole=True)
+    assert axis.values() == [0.0, 1.0, 2.0]
+    assert charts.Axis(0.0, 2.0, "", str).values() == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert charts.Axis(0.2, 0.8, "", str, whole=True).values()

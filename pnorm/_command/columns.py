@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,9 +17,9 @@ from pnorm._checks.labelled import is_plain, plainly_positive, word
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command import options
-from pnorm._command.terminal import CommandError, path_shown
+from pnorm._command.terminal import CommandError, called_as_in_file, pasted, path_shown
+from pnorm._job import hold_out
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, absent, positive_labels
-from pnorm._tables.source import texts_of
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
 """The purpose of rows with labels, in messages."""
@@ -89,6 +90,8 @@ class Rows:
     is_empty_negative: bool = False
     is_undated: bool = False
     """Whether some of the rows without a label count as such because they have no time."""
+    times: hold_out.Times | None = None
+    """How the column of --time is read."""
     all_rows: Rows | None = None
     """All rows of the file, if those without a label were set apart in memory."""
     at: NDArray[np.intp] | None = None
@@ -120,24 +123,46 @@ def rows_of(
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
     labels, has_label = labels_of(source, path, columns.label, what, arguments, None if like is None else like.positive)
-    is_undated = False
-    if columns.time is not None and arguments.unlabelled == RANK:
-        dated = has_time(source.column(columns.time))
-        has_label, is_undated = has_label & dated, not dated.all()
+    is_undated, times = False, None
+    if columns.time is not None:
+        times, column, at = times_of(columns, path, arguments, source.place), source.column(columns.time), has_label
+        with read_as_times(columns.time, source.place):
+            times.add(_checks.rows(column, np.flatnonzero(at)), np.flatnonzero(at))
+            if arguments.unlabelled == RANK:
+                dated = ~np.isnan(times.read(column))
+                has_label, is_undated = has_label & dated, not dated.all()
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
     rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
-    return replace(with_labels(rows, has_label, n_empty > 0), is_undated=is_undated)
+    return replace(with_labels(rows, has_label, n_empty > 0), is_undated=is_undated, times=times)
 
 
 UNDATED = f"add --unlabelled {RANK}, which leaves these rows out of training and test"
 """The advice in the message on rows without a time."""
 
 
-def has_time(column: Any) -> NDArray[np.bool_]:
-    """Return where a column of times is not missing: with --unlabelled rank, other rows count as without a label."""
-    return np.array([not reads_as_missing(text) for text in texts_of(column)], bool)
+def times_of(columns: Columns, path: str, arguments: argparse.Namespace, place: Callable[[int], str]) -> hold_out.Times:
+    """Return the reader of the column of --time, with the options of the column."""
+    assert columns.time is not None
+    kind = kinds_of(columns, path, arguments).get(columns.time)
+    return hold_out.Times(columns.time, kind, columns.missing, place=place, advice=UNDATED)
+
+
+@contextmanager
+def read_as_times(name: str, place: Callable[[int], str]) -> Iterator[None]:
+    """Add the options that help to errors on a column of times, and the lines of its rows."""
+    try:
+        with called_as_in_file(lambda of, row: place(row) if of == "source" else None, but=hold_out.UnreadTimesError):
+            yield
+    except hold_out.UnreadTimesError as error:
+        words = [pasted("--kind", f"{name}={kind.replace(' ', '-')}") for kind in error.kinds]
+        raise CommandError(f"{error}. Use {' or '.join(words)}" if words else str(error)) from None
+
+
+def kinds_of(columns: Columns, path: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the kinds of --kind by the names of the columns, that of --time among them."""
+    return by_name(options.kinds(arguments.kind or []), columns, path, "--kind", columns.time)
 
 
 def with_labels(rows: Rows, has_label: NDArray[np.bool_], is_empty_negative: bool) -> Rows:
@@ -239,12 +264,14 @@ def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> l
     return list(dict.fromkeys(found))
 
 
-def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, option: str) -> dict[str, Any]:
-    """Return the values of an option by the names of the columns."""
+def by_name(
+    given: Collection[tuple[str, Any]], columns: Columns, path: str, option: str, beside: str | None = None
+) -> dict[str, Any]:
+    """Return the values of an option by the names of the columns: those to learn from, and one `beside` them."""
     found: dict[str, Any] = {}
     for text, value in given:
         name = column_named(text, columns.header, path)
-        if name not in columns.used:
+        if name not in columns.used and name != beside:
             raise CommandError(f"{option} names {_checks.shown(name)}, which is not a column to learn from")
         if name in found:
             raise CommandError(

@@ -26,7 +26,6 @@ from pnorm._tables import RANK, Batch, Batches, Labels, labelled, positive_label
 from pnorm._tables.batches import ROWS
 from pnorm._tables.gathered import drawn, joined
 from pnorm._tables.source import texts_of
-from pnorm.rankers._sketches import Quantiles, unique
 from pnorm.rankers._summaries import TableSummary
 
 SIDE, HELD = 2**16, 2**19
@@ -94,6 +93,8 @@ class Reader:
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
         self._is_undated = False
+        self.times: hold_out.Times | None = None
+        """How the column of --time is read, when it was read once."""
         self._texts: set[str] = set()
         """All labels, if --negative sets some of them apart."""
         self.counts = self._labels.counts
@@ -133,7 +134,9 @@ class Reader:
             column = ["" if text in apart else text for text in texts]
         if time is None or not self.is_apart:
             return column
-        there = _columns.has_time(batch.column(time))
+        if self.times is None:
+            return column
+        there = ~np.isnan(self.times.read(batch.column(time)))
         self._is_undated |= not there.all()
         return [text if known else "" for text, known in zip(texts_of(column), there.tolist(), strict=True)]
 
@@ -272,38 +275,30 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn
             return lambda batch, there: rng.random(batch.n_rows) < share
 
         return drawing
-    first = _first_of_latest(reader, time, share)
+    times = _columns.times_of(reader.columns, reader.path, arguments, reader.place)
+    with _columns.read_as_times(time, reader.place):
+        first = _first_of_latest(reader, times, time, share)
 
-    def after() -> HeldIn:
-        moments = hold_out.Moments(time, _columns.UNDATED)
+    def held_in(batch: Batch, there: Mask) -> Mask:
+        held, at = np.zeros(batch.n_rows, bool), np.flatnonzero(there)
+        if at.size:
+            with _columns.read_as_times(time, reader.place):
+                held[at] = times.known(_checks.rows(batch.column(time), at), batch.first_row + at) >= first
+        return held
 
-        def held_in(batch: Batch, there: Mask) -> Mask:
-            held = np.zeros(batch.n_rows, bool)
-            held[there] = _times(moments, batch, time, there) >= first
-            return held
-
-        return held_in
-
-    return after
-
-
-def _times(moments: hold_out.Moments, batch: Batch, time: str, there: Mask) -> Vector:
-    """Return the times of some rows of a batch."""
-    at = np.flatnonzero(there)
-    if not at.size:
-        return np.empty(0)
-    return moments.of(_checks.rows(batch.column(time), at), lambda i: batch.place(int(at[i])))
+    return lambda: held_in
 
 
-def _first_of_latest(reader: Reader, time: str, share: float) -> float:
+def _first_of_latest(reader: Reader, times: hold_out.Times, time: str, share: float) -> float:
     """Return the first time of the held-out rows. It reads their column once."""
-    moments, found = hold_out.Moments(time, _columns.UNDATED), Quantiles()
     for batch in reader.read("reading the times", [time, *[reader.label] * reader.is_apart]):
         there = np.ones(batch.n_rows, bool)
         if reader.is_apart:
             there = labelled(reader.labels(batch), f"the label {_checks.shown(reader.label)}", batch.place)
-        found = found.merged(Quantiles.of(_times(moments, batch, time, there)))
-    return hold_out.first_of_latest(*unique(*found.points()), share, time)
+        at = np.flatnonzero(there)
+        times.add(_checks.rows(batch.column(time), at), batch.first_row + at)
+    reader.times = times
+    return hold_out.first_of_latest(*times.points(), share, time)
 
 
 def _check(counts: NDArray[np.int64]) -> None:

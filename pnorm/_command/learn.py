@@ -31,6 +31,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
+from pnorm._reasons.drift import MUCH
 from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
@@ -246,8 +247,9 @@ def _held(
     """Return which rows are held out."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        how: dict[str, Any] = {"name": columns.time, "place": file.place, "advice": _columns.UNDATED}
-        return hold_out.latest(file.column(columns.time), share, y=y, **how)
+        with _columns.read_as_times(columns.time, file.source.place):
+            how: dict[str, Any] = {"name": columns.time, "known": file.times, "rows": file.at}
+            return hold_out.latest(file.column(columns.time), share, y=y, **how)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -313,7 +315,8 @@ def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
     how = {name: getattr(arguments, name) for name in ("p", "l1", "l2", "penalty", "max_columns")}
     how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t, **more}
     signs = _columns.by_name(options.signs(arguments.monotone or []), job.columns, arguments.file, "--monotone")
-    kinds = _columns.by_name(options.kinds(arguments.kind or []), job.columns, arguments.file, "--kind")
+    kinds = _columns.kinds_of(job.columns, arguments.file, arguments)
+    kinds = {name: kind for name, kind in kinds.items() if name in job.columns.used}
     if arguments.rankers is not None:
         return how | {"rankers": _kind(arguments.rankers, arguments.t, signs, bool(arguments.linear))}
     return how | {"monotone": signs or None, "kinds": kinds or None, "linear": arguments.linear}
@@ -373,7 +376,7 @@ def _print(
     simpler = texts(told, "simpler")
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, simpler), *under])
-    moved = [line for of in told if of.key == "drift" and of.grave for line in printing.sentences(of.text, 2)]
+    moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
         lines = printing.cutoff_lines(found.cutoff)
@@ -533,9 +536,12 @@ def _next(
         steps.append((what, printing.again(arguments, more, without)))
 
     separating = leaks(found.learned.H)
-    suspects = separating or near_copies(found.learned.H)
+    suspects = list(dict.fromkeys([*separating, *near_copies(found.learned.H)]))
     if suspects:
-        step(f"Leave out {first(suspects, 1)}", ["--ignore", ",".join(suspects[:3])])
+        step(f"Leave out {first(suspects, 8)}", _ignoring(suspects))
+    time = job.columns.time
+    if time is not None and time not in suspects and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
+        step(f"Leave out {shown(time, 40)}, which differs in later rows", ["--ignore", time])
     if found.tested is None:
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
@@ -562,7 +568,7 @@ def _next(
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
-        for name in [name for name in dates if _divides(job, name)][:1]:
+        for name in [name for name in dates if _divides(arguments, job, name)][:1]:
             step("Test on the latest rows", ["--time", name])
     if together and not suspects and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
@@ -584,6 +590,20 @@ def _next(
     return [*facts, *printing.steps(steps)]
 
 
+def _ignoring(names: Sequence[str]) -> list[str]:
+    """Return the options that ignore columns; a name with a comma needs one of its own."""
+    apart = [name for name in names if "," in name]
+    joined = ",".join([name for name in names if name not in apart])
+    return [word for name in filter(None, [joined, *apart]) for word in ("--ignore", name)]
+
+
+def _is_moved(drift: pnorm.Drift | None, name: str) -> bool:
+    """Return whether the scores moved much, and the column of the times too, or what is read off it."""
+    if drift is None or not drift.score.psi >= MUCH:
+        return False
+    return any(of.moved and (of.name == name or of.name.startswith(f"{name} (")) for of in drift.columns)
+
+
 def _simpler(arguments: argparse.Namespace, learned: Learned) -> tuple[str, list[str]] | None:
     """Return a step to a list that is as simple as a linear model, or simpler than this one; None if there is none."""
     settings = ("rankers", "kind", "missing", "linear", "penalty", "max_columns", "monotone")
@@ -603,10 +623,13 @@ def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]
     return sorted(names, key=lambda name: spread[name])
 
 
-def _divides(job: _Job, name: str) -> bool:
+def _divides(arguments: argparse.Namespace, job: _Job, name: str) -> bool:
     """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
+    times = _columns.times_of(replace(job.columns, time=name), arguments.file, arguments, job.file.place)
+    column = job.file.column(name)
+    times.add(column, np.arange(job.file.y.size))
     try:
-        hold_out.latest(job.file.column(name), hold_out.SHARE, y=job.file.y, name=name)
+        hold_out.latest(column, hold_out.SHARE, y=job.file.y, name=name, known=times)
     except ValueError:
         return False
     return True

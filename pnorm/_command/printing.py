@@ -23,6 +23,7 @@ from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
+from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
@@ -39,6 +40,9 @@ IN_ORDER = "  They are in the order of the rows and have no reasons, because the
 
 _COLUMNS = 30
 """Columns of the file that are listed, at most."""
+
+_NOTE = 100
+"""Characters of a line of the note on a column, at most."""
 
 _LONGEST = 480
 """Characters of a command, at most; what is added to a longer one is printed."""
@@ -166,6 +170,13 @@ def notes(texts: Iterable[str]) -> None:
         print(f"  {one_line(text)}")
 
 
+def moved_lines(told: Iterable[str]) -> list[str]:
+    """Return sentences on what moved, and below them what PSI is."""
+    of = list(told)
+    meaning = [MEANING] if any("(PSI " in sentence for sentence in of) else []
+    return [line for sentence in [*of, *meaning] for line in sentences(sentence, 2)]
+
+
 def steps(of: Sequence[tuple[str, str]]) -> list[str]:
     """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
     wide = max([len(what) for what, _ in of], default=0)
@@ -205,7 +216,7 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         ]
     rows += [[shown(name, 30), what, "", "", ""] for name, what in beside]
     few = rows[: _COLUMNS if len(rows) > _COLUMNS + 1 else len(rows)]
-    table = [["column", "kind", "values", "missing", "note"], *few]
+    table = [["column", "kind", "values", "missing", "note"], *_wrapped(few)]
     kept = [k for k in range(5) if k < 3 or any(row[k] for row in few)]
     lines = aligned(
         [[row[k] for k in kept] for row in table], [at for at, k in enumerate(kept) if k in (0, 1, 4)]
@@ -237,7 +248,16 @@ def _note(H: Rankers, of: ColumnPlan) -> str:
             if of.rankers == 0 and may and ask.kinds:
                 short = f"{value} has more than one reading; see the warning"
             note = note.replace(ask.text, short)
-    return shown(note, 100)
+    return shown(note, 4 * _NOTE)
+
+
+def _wrapped(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return rows of a table that end with a note; what a line is too short for follows in rows of their own."""
+    found = []
+    for *cells, note in rows:
+        lines = textwrap.wrap(note, _NOTE, break_long_words=False, break_on_hyphens=False) or [""]
+        found += [[*cells, lines[0]], *[[*[""] * len(cells), line] for line in lines[1:]]]
+    return found
 
 
 def kind_hints(H: Rankers) -> list[str]:
@@ -262,7 +282,7 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     if not out:
         return "", []
     few = out[: _COLUMNS if len(out) > _COLUMNS + 1 else len(out)]
-    lines = aligned([[shown(of.name, 30), _note(H, of)] for of in few], (0, 1)).splitlines()
+    lines = aligned(_wrapped([[shown(of.name, 30), _note(H, of)] for of in few]), (0, 1)).splitlines()
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
     asked = {ask.column for ask in asks(H)}  # a warning says what they are
@@ -385,7 +405,9 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
     place = {name: k for k, name in enumerate(head)}
     alone = [k for name, k in place.items() if name.endswith(markup.ALONE)]
     least = [*alone, place["by chance"], *[place[name] for name in (LINEAR, CURVES) if name in place]]
-    while len(lines[0]) > _width() - 2 and least:  # a wrapped line would not be readable as a row
+    while (
+        len(lines[0]) > _width() - 2 and least and not _is_unbounded()
+    ):  # a wrapped line would not be readable as a row
         left_out.append(least.pop(0))
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
@@ -532,7 +554,7 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
         share, then = 100 * n / f.size, 100 * found.share
         lines += sentences(
             f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
-            f"the new rows are like those, {low:,.0f} to {high:,.0f} of the rows taken are positive."
+            f"the new rows are like those, {_between(low, high)}."
         )
     if found.asked == "budget" and found.target >= 1.0:
         rows = int(found.target)
@@ -541,6 +563,16 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
             f"{counted(rows, 'row')}: --budget {rows}"
         )
     return lines
+
+
+def _between(low: float, high: float) -> str:
+    """Return how many of the rows taken are positive, given the ends of an interval."""
+    if high < 0.5:
+        return "probably none of the rows taken is positive"
+    few, many = f"{low:,.0f}", f"{high:,.0f}"
+    if few == many:
+        return f"about {few} of the rows taken {'is' if few == '1' else 'are'} positive"
+    return f"{few} to {many} of the rows taken are positive"
 
 
 def list_columns(
@@ -611,15 +643,26 @@ def _fitting(text: str, room: int) -> str:
     return "; ".join(parts)
 
 
+def _is_unbounded() -> bool:
+    """Return whether lines may be as long as they need to be: the output is no terminal, and COLUMNS is not set."""
+    given = os.environ.get("COLUMNS", "")
+    return not (given.isdecimal() and int(given) > 0) and not _terminal_columns()
+
+
+def _terminal_columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError, AttributeError):  # not a terminal
+        return 0
+
+
 def _width() -> int:
     """Return the characters of a line: COLUMNS if it is set, or else those of the terminal."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
         return max(int(given), _NARROW)
-    try:
-        return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROW)
-    except (OSError, ValueError, AttributeError):  # not a terminal
-        return _WIDE
+    found = _terminal_columns()
+    return max(found, _NARROW) if found else _WIDE
 
 
 def at_end(push: str) -> str:

@@ -32,6 +32,7 @@ from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
+from pnorm._reasons.explain import without_level_trends
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
     NO_PROBABILITIES,
@@ -73,6 +74,11 @@ class _Ranked:
     def at_hand(self) -> NDArray[np.intp]:
         """The places of the first rows among `rows`."""
         return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
+
+    @cached_property
+    def means(self) -> Vector:
+        """These parts, in which trends that are level in all rows have no effect."""
+        return without_level_trends(self.beside[0], self.rows.table, self.model.H, self.model.lam)
 
     @cached_property
     def beside(self) -> tuple[Vector, str]:
@@ -358,7 +364,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         take = None if ranked.take is None else ranked.take[at]
         chances = None if unwritten else _chance(model, f[at])
         found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
-        why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.beside[0])
+        why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.means)
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
         notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
         notes += printing.sentences(hidden)
@@ -388,7 +394,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
         lines += [f"scores of {counted(f.size, 'row')}{without}: {path_shown(arguments.out)}", printing.IN_ORDER]
     elif arguments.out is not None:
         progress("writing the scores")
-        why = reasons(rows.table, model.H, model.lam, ranked.beside[0])
+        why = reasons(rows.table, model.H, model.lam, ranked.means)
         is_apart, of_ids = _marks(arguments, ranked), _id_column(arguments, rows)
         labels = None if rows.labels is None else (str(ranked.label), rows.labels)
         columns = scores_file.columns(f, rows.ids, chance, ranked.take, None, why, is_apart, of_ids, labels)
@@ -433,7 +439,7 @@ def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
         return []
     if not moved.warnings:
         return ["None beyond chance."]
-    return [line for sentence in moved.warnings for line in printing.sentences(one_line(sentence), 2)]
+    return printing.moved_lines(map(one_line, moved.warnings))
 
 
 def _push(model: pnorm.ScoringFunction) -> str:

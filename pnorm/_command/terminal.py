@@ -60,10 +60,15 @@ _OPTIONS = {
 
 
 @contextmanager
-def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]:
-    """Replace rows in errors by lines of the file; `place` returns the line of a row of a table, or None."""
+def called_as_in_file(place: Callable[[str, int], str | None], but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+    """Replace rows in errors by lines of the file; `place` returns the line of a row of a table, or None.
+
+    Errors of the class `but` stay as they are.
+    """
     try:
         yield
+    except but:
+        raise
     except (ValueError, TypeError) as error:
         message = str(error)
         for words, others in _OPTIONS.items():

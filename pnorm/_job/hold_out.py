@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
+from pnorm._categories import Unread
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import shown
-from pnorm.rankers import _forms
+from pnorm.rankers._from_table import ReadAs
 from pnorm.rankers._readings import Reading, Where, is_missing
+from pnorm.rankers._sides import Numbers
+from pnorm.rankers._summaries import TableSummary
 
 SHARE = 0.2
 """The share of the rows that is held out by default."""
@@ -99,16 +104,23 @@ def latest(
     name: str = "times",
     place: Callable[[int], str] = "row {}".format,
     advice: str = "leave these rows out",
+    known: Times | None = None,
+    rows: NDArray[np.intp] | None = None,
 ) -> NDArray[np.bool_]:
     """Hold out the latest rows: a share of them, or as near to it as ties allow, which stay on one side.
 
     `times` are dates, times, durations or numbers in a column of any container, or text that reads as such. Messages
     call the column `name`, and a row what `place` makes of its number; `advice` ends the one on missing times. `y` says
-    which rows are positive, to check that there are both kinds on either side. It is a ValueError if a time is missing
-    or cannot be read, which names the row, or all are the same.
+    which rows are positive, to check that there are both kinds on either side; `known` how times are read, and
+    `rows` the numbers of the rows for it. It is a ValueError if a time is missing, which names the row, or all are the
+    same, or the column does not hold times.
     """
     part = _checks.probability(share, "share")
-    x = Moments(name, advice).of(times, place)
+    rows = np.arange(_checks.n_rows({name: times}, "the table")) if rows is None else rows
+    if known is None:
+        known = Times(name, place=place, advice=advice)
+        known.add(times, rows)
+    x = known.known(times, rows)
     held: NDArray[np.bool_] = x >= first_of_latest(*np.unique(x, return_counts=True), part, name)
     if y is not None:
         both(held, y)
@@ -139,67 +151,117 @@ def both(held: Any, y: Any) -> None:
                 )
 
 
-class Moments:
-    """Times as numbers that rise with them; all batches of a column are read as the first one is."""
+class UnreadTimesError(ValueError):
+    """A column of times that is read as a category."""
 
-    def __init__(self, name: str, advice: str = "leave these rows out") -> None:
-        self._name, self._advice = name, advice
-        self._reading: Reading | None = None
+    def __init__(self, message: str, kinds: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.kinds = kinds
+        """Words of `kinds` that make times of it."""
 
-    def of(self, times: Any, place: Callable[[int], str]) -> Vector:
-        """Return the numbers of a column."""
-        name = self._name
-        (cells,) = _checks.cells_of({name: times}, "the table", None, 1, [0])
-        at = Where("the table", 0, (name,))
-        if self._reading is None:
-            self._reading = self._told(cells)
-        elif cells.kind not in (VALUES, self._reading.kind):
-            raise ValueError(
-                f"column {shown(name)} has a {cells.kind} in {place(0)}, and a {self._reading.kind} in rows before"
-            )
-        x, unread = self._reading.read(cells, at)
-        if unread.unknown:
-            row = int(unread.rows[0])
-            raise at.refuse(cells.value(row), row, self._reading.called())
+
+class Times:
+    """Times as numbers that rise with them. A column is read as `rankers.from_table` reads it.
+
+    Batches of rows are added first, all of them, since all values determine how the column is read. Messages call the
+    column `name`, and a row what `place` makes of its number. `kind` is what `kinds` of `from_table` has for the
+    column; a kind without an order has no effect. `missing` are words for missing values, as `folded` writes them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: Any = None,
+        missing: Sequence[str] = (),
+        *,
+        place: Callable[[int], str] = "row {}".format,
+        advice: str = "leave these rows out",
+    ) -> None:
+        self._name, self._missing, self._place, self._advice = name, missing, place, advice
+        self._kinds = None if kind in _WITHOUT_ORDER else {name: kind}
+        self._summary: TableSummary | None = None
+
+    def add(self, times: Any, rows: NDArray[np.intp]) -> None:
+        """Add the column of some rows, which have these numbers in messages."""
+        either = np.arange(rows.size) % 2 == 0  # the summary has two sides, and all that is asked of it is on both
+        own = TableSummary.of({self._name: self._without(times)}, either, rows, "source")
+        self._summary = own if self._summary is None else self._summary.merge(own)
+
+    def points(self) -> tuple[Vector, NDArray[np.integer[Any]]]:
+        """Return the different times in their order, and how many rows have each."""
+        found = self._read[1].in_order("")
+        return found.values.astype(np.float64), np.diff(found.ends, prepend=0)
+
+    def read(self, times: Any) -> Vector:
+        """Return the numbers of the column for some of the rows, nan without a time."""
+        (cells,) = _checks.cells_of({self._name: self._without(times)}, "source", None, 1, [0])
+        return self._read[0].numbers(cells, Where("source", 0, (self._name,), False))
+
+    def known(self, times: Any, rows: NDArray[np.intp]) -> Vector:
+        """Return the numbers for some of the rows, which have these numbers; refuse a row without a time."""
+        x = self.read(times)
         missing = np.flatnonzero(np.isnan(x))
         if missing.size:
+            value = _checks.rows(times, missing[:1])[0]
+            held = "" if is_missing(value) else f" ({shown(repr(str(value)), 30)} counts as missing)"
+            n, of = sum(self._read[1].missing), sum(self._sizes)
             raise ValueError(
-                f"column {shown(name)} has no time in {place(int(missing[0]))}, and in {missing.size:,} of {x.size:,} "
-                f"rows; fill it in, or {self._advice}"
+                f"column {shown(self._name)} has no time in {self._place(int(rows[missing[0]]))}{held}, and in {n:,} "
+                f"of {of:,} rows; fill it in, or {self._advice}"
             )
         return x
 
-    def _told(self, cells: Cells) -> Reading:
-        kind, form = cells.kind, _forms.Form()
-        if kind == VALUES:
-            kind, form = _of_text(cells, self._name)
-        if kind not in (NUMBER, DATE, TIME, DURATION):
-            raise ValueError(
-                f"column {shown(self._name)} must hold dates, times or numbers, to tell which rows are the latest"
-            )
-        return Reading(kind, form)
+    def _without(self, times: Any) -> Any:
+        return _checks.without(times, self._missing) if self._missing else times
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        assert self._summary is not None
+        return self._summary.n_pos, self._summary.n_neg
+
+    @cached_property
+    def _read(self) -> tuple[Reading, Numbers]:
+        found, numbers = self._as(self._kinds)
+        if found.reading.kind == BOOLEAN and found.reading.levels:
+            found, numbers = self._as({self._name: NUMBER})  # the words 0 and 1
+            numbers = None if numbers is not None and _unread(numbers).unknown else numbers
+        if numbers is None or found.reading.kind == BOOLEAN:
+            raise self._refused(found)
+        unread = _unread(numbers)
+        if 2 * unread.unknown > unread.n:
+            raise found.reading.refused(numbers.unread)
+        return found.reading, numbers
+
+    def _as(self, kinds: Mapping[str, Any] | None) -> tuple[ReadAs, Numbers | None]:
+        assert self._summary is not None
+        return self._summary.read_as(kinds)
+
+    def _refused(self, found: ReadAs) -> UnreadTimesError:
+        """Return the error for a category, with a value that is no time though others are."""
+        name = shown(self._name)
+        if len(found.kinds) > 1:
+            return UnreadTimesError(f"in column {name}, {found.doubt.partition(':')[0]}", found.kinds)
+        must = f"column {name} must hold dates, times or numbers, to tell which rows are the latest"
+        unread = []
+        for kind in (DATE, NUMBER, TIME, DURATION):
+            with suppress(ValueError):  # values of another type
+                numbers = self._as({self._name: kind})[1]
+                unread += [] if numbers is None else [(kind, _unread(numbers))]
+        kind, most = min(unread, key=lambda of: of[1].unknown, default=("", None))
+        if most is None or not most.found:
+            return UnreadTimesError(must, ())
+        row, value = min(zip(most.rows, most.found, strict=True), key=lambda of: of[0])
+        told = f"{must}; got {value} in {self._place(int(row))}"
+        if most.unknown == most.n:
+            return UnreadTimesError(told, ())
+        kinds = (kind,) if 2 * most.unknown <= most.n else ()
+        told += f". {most.unknown:,} of the {most.n:,} values do not read as {most.what}"
+        return UnreadTimesError(told, kinds)
 
 
-def _of_text(cells: Cells, name: str) -> tuple[str, _forms.Form]:
-    """Return what all texts of a column read as."""
-    assert isinstance(cells.values, Coded)
-    known = [value for value in cells.values.values if not is_missing(value)]
-    words = [value.strip() for value in known if isinstance(value, str)]
-    if not words:
-        return (NUMBER if known else VALUES), _forms.Form()
-    form, doubt = _forms.number_form(words)
-    if form is not None:
-        return NUMBER, form
-    if not doubt:
-        form, doubt = _forms.date_form(words, True)
-        if form is not None:
-            return DATE, form
-    if doubt:
-        raise ValueError(f"in column {shown(name)}, {doubt.partition(':')[0]}; write dates as 2024-05-31")
-    for kind, read in ((TIME, _forms.time), (DURATION, _forms.duration)):
-        if _forms.all_of(read, words) is not None:
-            return kind, _forms.Form()
-    odd = next((word for word in words if _forms.date(word, "", True) is None), words[0])
-    raise ValueError(
-        f"column {shown(name)} must hold dates, times or numbers, to tell which rows are the latest; got {shown(odd)}"
-    )
+_WITHOUT_ORDER = (None, "category", "any case", "boolean", "leave out")
+
+
+def _unread(numbers: Numbers) -> Unread:
+    of_one, of_other = numbers.unread
+    return of_one + of_other

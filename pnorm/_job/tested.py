@@ -20,7 +20,7 @@ from pnorm._job.copies import copies, told_of
 from pnorm._job.hold_out import both, folds
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
-from pnorm._reasons.explain import beside_means, means_of, parts_of
+from pnorm._reasons.explain import beside_means, means_of, parts_of, without_level_trends
 from pnorm.rankers import Rankers, TableWarning
 from pnorm.rankers._table import Table
 
@@ -197,6 +197,7 @@ def learn_and_test(
             if top.size:
                 H, lam = learned.H, learned.lam
                 beside = means(pos if push == "bottom" else neg, H, lam, n_threads)
+                beside = without_level_trends(beside, X_held, H, lam, n_threads)
                 why = reasons(_checks.rows(X_held, top), H, lam, beside, n_reasons, n_threads)
     if progress is not None:
         progress("testing", 3, 3)

@@ -37,6 +37,7 @@ from pnorm._reasons.shapes import values_text
 from pnorm.rankers import WeakRankers, as_rankers
 
 SOME, MUCH = 0.1, 0.25
+MEANING = f"PSI, the population stability index, is 0 if nothing changed; {MUCH} or more is much."
 """The customary marks of the population stability index."""
 
 _LEAST = 5.0

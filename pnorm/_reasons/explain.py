@@ -373,6 +373,22 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Expl
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
 
 
+def without_level_trends(means: Vector, X: Any, rankers: Rankers, lam: Vector, n_threads: int | None = None) -> Vector:
+    """Return what effects are compared with, so that trends of dates that are level over all rows have no effect.
+
+    The trend of a date is level in rows that are later than all training rows. It is then no reason for any of them.
+    """
+    of_column = rankers.column
+    trends = {int(of_column[leaf.start]) for leaf in leaves(rankers, lam) if leaf.read_off == "trend"}
+    if not trends or _checks.n_rows(X, "X") < 2:
+        return means
+    means, only = means.copy(), np.where(np.isin(of_column, [*trends]), lam, 0.0)
+    for c, part, _ in each_part(X, rankers, only, n_threads):
+        if c in trends and np.ptp(part) == 0.0:
+            means[c] = part[0]
+    return means
+
+
 def moving_together(X: Any, rankers: Rankers, lam: Vector) -> list[tuple[str, str, float]]:
     """Return pairs of columns of a table in use whose rank correlation is large, and this.
 

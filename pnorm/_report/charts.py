@@ -31,6 +31,8 @@ class Axis:
     log: bool = False
     ticks: int = 6
     """Values that are written, more or less."""
+    whole: bool = False
+    """Whether only whole numbers are values."""
 
     def at(self, values: Any) -> Vector:
         """Return where values lie between the ends, from 0 to 1."""
@@ -41,7 +43,8 @@ class Axis:
 
     def values(self) -> list[float]:
         """Return round values between the ends, to be written."""
-        return _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
+        found = _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
+        return [value for value in found if not self.whole or abs(value - round(value)) < 1e-9] or found
 
 
 @dataclass

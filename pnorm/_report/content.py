@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Measure, Quality
-from pnorm._reasons.drift import Drift
+from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
@@ -267,7 +268,7 @@ def _by_depth(of: Findings) -> Section:
     shares = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
     top = min(1.0, 1.05 * max(float(share.max()) for share in shares))
     chart = Chart(
-        Axis(float(k[0]), float(k[-1]), f"rows from the {of.end} of the list", short_count, True),
+        Axis(float(k[0]), float(k[-1]), f"rows from the {of.end} of the list", short_count, True, whole=True),
         Axis(0.0, top, "", percent),
         "Precision by depth",
         f"Share of {of.hit}s among the {of.first} rows, from {count(k[0])} to {count(k[-1])} rows. It is "
@@ -321,8 +322,8 @@ def _roc_chart(of: Findings, width: float, height: float, title: str) -> str:
     q = of.quality
     false, true = float(q.roc[0][0][-1]), float(q.roc[0][1][-1])
     chart = Chart(
-        Axis(0.0, width, f"{of.miss}s taken", short_count),
-        Axis(0.0, height, "", short_count),
+        Axis(0.0, width, f"{of.miss}s taken", short_count, whole=True),
+        Axis(0.0, height, "", short_count, whole=True),
         title,
         f"{of.hit.capitalize()}s against {of.miss}s among the rows taken, up to {count(height)} and {count(width)}.",
         320.0,
@@ -407,6 +408,10 @@ def _importance(of: Findings) -> Section | None:
         for c in order.tolist()
     ]
     left = int(np.count_nonzero(found.ranges > 0.0)) - len(rows)
+    drawn = () if of.shapes is None else [shape.name for shape in of.shapes.columns[:_SHAPES]]
+    level = [
+        text(name, 40) for name, spread in zip(found.names, found.ranges, strict=True) if name in drawn and not spread
+    ]
     on = f" Measured on one of every {of.thinned} {of.these}." if of.thinned > 1 else ""
     return (
         "importance",
@@ -424,7 +429,8 @@ def _importance(of: Findings) -> Section | None:
             left=(0, 1),
             kind="bars",
         )
-        + (paragraph(f"{count(left)} more columns have smaller ranges.", kind="soft") if left > 0 else ""),
+        + (paragraph(f"{count(left)} more columns have smaller ranges.", kind="soft") if left > 0 else "")
+        + (paragraph(f"The same for all {of.these}: {', '.join(level)}.", kind="soft") if level else ""),
     )
 
 
@@ -464,8 +470,19 @@ def _choice(of: Findings) -> Section | None:
     return (
         "choice",
         "How p and the penalty were chosen",
-        chosen + _choice_chart(found) + f'<pre class="wide" tabindex="0">{sheet.escaped_lines(str(found))}</pre>',
+        chosen + _choice_chart(found) + _of_choice(str(found)),
     )
+
+
+def _of_choice(told: str) -> str:
+    """Return a table in plain text, and the lines above and below it as paragraphs, which are wrapped."""
+    parts = []
+    for is_row, lines in itertools.groupby(told.splitlines(), lambda line: "  " in line):
+        if is_row:
+            parts.append(f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(lines))}</pre>')
+        else:
+            parts += [paragraph(sheet.escaped_lines(line), kind="soft") for line in lines]
+    return "".join(parts)
 
 
 def _choice_chart(found: CrossValidation) -> str:
@@ -620,7 +637,8 @@ def _warnings(of: Findings) -> Section:
     listed += f"<h3>Notes</h3>{markup.items(notes)}" if notes else ""
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
+        f'<div class="scroll drift" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
+        f"{paragraph(MEANING, kind='soft')}"
     )  # fmt: skip
     return "warnings", "Warnings", listed + drift + _table_of_plan(of)
 

@@ -125,19 +125,20 @@ def _against(of: Difference, push: str) -> tuple[str, str, str]:
     """Return how many more hits a list has than another, the interval, and what it shows, as parts of a sentence."""
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
-    many = count(abs(round(by, 6)))
+    is_tied = abs(by - round(by)) > 1e-6  # rows that tie share their places in equal parts
+    many = count(abs(round(by)))
     is_same = _is_same(of)
     told = (
         f"as many {hit}s as"
         if is_same
-        else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
+        else f"{'about ' * is_tied}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
     )
     shows = "" if is_same else _CHANCE
     if not is_same and (low > 0.0 or high < 0.0):
         shows = f"{'this list' if low > 0.0 else called(of.other)} is better"
     notes = [_more(low, high)]
-    near = ", to within one row" if is_same and many != "0" else ""
-    if not float(many.replace(",", "")).is_integer():
+    near = ", to within one row" if is_same and (is_tied or many != "0") else ""
+    if is_tied:
         notes.append("tied rows count in part")
     return f"{told} {called(of.other)}{near}", "; ".join(filter(None, notes)), shows
 

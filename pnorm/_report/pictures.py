@@ -108,11 +108,23 @@ def _abscissas(shape: Shape, shares: Vector, low: Vector, high: Vector) -> tuple
     return x, np.r_[True, np.tile([False, True], cuts.size), False]
 
 
+def _is_whole(shape: Shape) -> bool:
+    """Return whether the cuts of a column lie halfway between whole numbers."""
+    return bool(not shape.read_off and shape.cuts.size and (2.0 * shape.cuts % 1.0 == 0.0).all())
+
+
 def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
     shape, x = drawn.shape, drawn.x
     write = _as_text(shape) if shape.read_off else plain_number
     chart = Chart(
-        Axis(float(x[0]), float(x[-1]), text(shape.name, 30), write, ticks=3 if shape.read_off else 6),
+        Axis(
+            float(x[0]),
+            float(x[-1]),
+            text(shape.name, 30),
+            write,
+            ticks=3 if shape.read_off else 6,
+            whole=_is_whole(shape),
+        ),
         Axis(*room, "", plain_number),
         f"Shape of {text(shape.name)}",
         f"Part of the score from {write(float(x[0]))} to {write(float(x[-1]))}: {drawn.y[0]:+.3g} at the left, "

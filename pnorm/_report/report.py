@@ -21,7 +21,7 @@ from pnorm._job.learn import kept
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.drift import drift as compared
-from pnorm._reasons.explain import beside_means, means_of, parts_of
+from pnorm._reasons.explain import beside_means, means_of, parts_of, without_level_trends
 from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._report import content, markup
@@ -362,7 +362,7 @@ def _first_rows(
     order = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_rows]
     if not order.size:
         return []
-    some = _checks.rows(X, order)
+    some, means = _checks.rows(X, order), without_level_trends(means, X, rankers, lam, n_threads)
     found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means)
     names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
     return [

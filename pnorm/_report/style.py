@@ -95,6 +95,9 @@ svg .up { fill: var(--c0); } svg .down { fill: var(--c1); }
   align-items: start; margin: 1rem 0; }
 .columns figure { margin: 0; min-width: 0; }
 .columns .scroll { margin: 0; }
+.drift table { font-size: .84rem; }
+.drift th, .drift td { padding-left: 0 !important; padding-right: .7em !important; }
+.drift th { white-space: normal !important; }
 .bars table { font-size: .9rem; }
 .bar { width: 9rem; }
 .columns .bar { width: 6.5rem; }

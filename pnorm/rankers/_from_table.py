@@ -331,6 +331,23 @@ def made(
 
 
 @dataclass(frozen=True)
+class ReadAs:
+    """How a column is read."""
+
+    reading: Reading
+    doubt: str
+    """Why it is a category, if another kind is possible."""
+    kinds: tuple[str, ...]
+    """Words of `kinds` that settle the doubt."""
+
+
+def read_as(column: Column, name: str, kinds: Mapping[Any, Any] | None = None) -> ReadAs:
+    """Return how `from_table` reads the column of this name."""
+    how = _How((name,), (name,), 1, False, 2, 1)
+    return _Learner(how, 0, column, _checks.kinds(kinds, how.labels, _WISHES, name).get(0), 0).read()
+
+
+@dataclass(frozen=True)
 class _How:
     """The options for all columns."""
 
@@ -483,6 +500,15 @@ class _Learner:
         if self._wish is not None:
             return found
         return replace(found, separates=bool(self._alone), agrees=self._agrees, spelled=self._spelled)
+
+    def read(self) -> ReadAs:
+        """Return how the column is read, whatever it becomes."""
+        self._missing = [side.missing for side in self._sides]
+        try:
+            reading = self._plain_numbers() or self._reading()
+        except LeaveOut as why:
+            return ReadAs(Reading(CATEGORY), str(why), ())
+        return ReadAs(reading, self._doubt, self._kinds)
 
     def _ask(self) -> Ask | None:
         if self._doubt:

@@ -19,7 +19,7 @@ from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, names_of
 from pnorm.rankers._columns import InOrder, of_cuts
 from pnorm.rankers._forms import Text
-from pnorm.rankers._from_table import made
+from pnorm.rankers._from_table import ReadAs, made, read_as
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived
 from pnorm.rankers._sides import FEW, Column, Numbers, Side, Tally, Written, tally_of
 from pnorm.rankers._sketches import Quantiles, hashes_of_levels, unique
@@ -415,6 +415,12 @@ class TableSummary:
             max_levels=max_levels,
             n_threads=1,
         )
+
+    def read_as(self, kinds: Mapping[Any, Any] | None = None) -> tuple[ReadAs, Numbers | None]:
+        """Return how `from_table` reads the only column, and its numbers; None if it is a category."""
+        column = self._column(0)
+        found = read_as(column, self.columns[0], kinds)
+        return found, None if found.reading.kind == CATEGORY else column.numbers(found.reading)
 
     def thresholds(
         self,
