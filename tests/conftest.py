@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
+from repeats import with_each_value
 
 from pnorm import _default
 from pnorm._job import quality
@@ -21,6 +22,21 @@ settings.load_profile("fixed")
 _TRIED = "inputs tried"
 
 os.environ.pop("COLUMNS", None)  # by which the command wraps its lines
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items):
+    """Of a test marked each_value, few combinations of parameters are quick, and the others are marked long."""
+    combinations = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("each_value") and not item.get_closest_marker("long"):
+            combinations[item.parent, item.originalname].append(item)
+    for of_test in combinations.values():
+        few = with_each_value(
+            [item.callspec.params for item in of_test], **of_test[0].get_closest_marker("each_value").kwargs
+        )
+        for k in set(range(len(of_test))).difference(few):
+            of_test[k].add_marker("long")
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,7 @@ def rows_of(kind):
     }[kind]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_score_is_that_of_a_minimiser_on_the_rows_alone(kind, fixed):
@@ -164,6 +165,7 @@ def test_every_kind_and_p_has_its_own_penalties(given):
     pnorm.minimize(pos, neg, kinds[best.kind], best.p, l1=best.l1, l2=best.l2)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("path", [{"l2": [1.0, 0.01, 0.1]}, {"rounds": [0, 2, 9]}])
 @pytest.mark.parametrize("second", ["auc", margins])
 @pytest.mark.parametrize("first", mark_repeats(["partial_auc", metrics.positives_at_top], quick=["partial_auc"]))
@@ -202,6 +204,7 @@ def test_signs_are_kept():
         assert found.scores[0, k, 0] == pytest.approx(margins(pos[held[0]] @ lam, neg[held[1]] @ lam), rel=1e-3)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("recipe", [False, True])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("how", [{"penalty": "shapes"}, {"max_columns": 2}, {"penalty": "shapes", "max_columns": 2}])

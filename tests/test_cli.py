@@ -749,6 +749,7 @@ def test_a_column_that_is_lacking_can_be_added_empty(capsys, tmp_path):
     assert run(capsys, new, "--model", model) == (2, "", f"{said} 'z' which the model needs\n")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 def test_one_column_that_is_as_good_is_told(good, push):
@@ -1007,6 +1008,7 @@ def test_an_interrupt_is_status_130(monkeypatch):
 WAYS = ["the name", "another spelling", "a symbolic link", "a hard link", "a link to nothing yet"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("options", [("--out", "FILE"), ("--save", "FILE"), ("--out", "MODEL"), ("--save", "--out")])
 def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, options, way):
@@ -1294,6 +1296,7 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
     np.testing.assert_array_equal(pnorm.load(model).lam, pnorm.train(X[y], X[~y], p=4, t_max=5)[0])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("columns", "arguments", "message"),
     [

@@ -261,6 +261,7 @@ def test_the_product_and_the_blocks_are_those_of_the_hessian(rng, monkeypatch, f
 # The solver ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 @pytest.mark.parametrize("side", ["top", "bottom"])
 def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):

@@ -58,6 +58,7 @@ def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
     assert found == pytest.approx(hypergeom.sf(x - 1, n_pos + n_neg, n_pos, x + y), rel=1e-5)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("ratio", [0.3, 2.0, 40.0])
 @pytest.mark.parametrize(("U", "V"), [((3, 8), (1, 20)), ((20, 31), (5, 76)), ((30, 1), (2, 400)), ((1, 1), (1, 1))])
 def test_two_betas_against_quadrature(U, V, ratio):

@@ -253,6 +253,7 @@ def test_scaling_hides_no_margin_and_makes_none(margin):
         assert kind != "overlapping" or trace.status != "separable"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_kinds_of_constructed_data(kind, sparse):
@@ -467,6 +468,7 @@ def touching(seed):
     return pos, neg
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 2, 5])
 @pytest.mark.parametrize("rows", [hand_made(), touching(0), ([[1.0], [2.0]], [[0.0], [0.5]])])
 def test_the_bregman_distance_from_the_limit_is_the_excess_of_the_objective_over_p(rows, p):
@@ -502,6 +504,7 @@ def test_convergence_has_the_bregman_distance_of_every_round(options):
     assert convergence(far, limit).bregman == [np.inf]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("options", ["plain", "weights", "groups", "both"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_distance_from_the_limit_is_that_over_all_pairs(options, seed):
@@ -618,6 +621,7 @@ def test_the_distance_is_the_definition_and_nonnegative(logs, p):
         assert primal_objective(a, p) == pytest.approx(expected, rel=1e-7, abs=1e-9 * base)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 2, 4, 16])
 @pytest.mark.parametrize("seed", range(8))
 def test_pythagoras_at_the_minimiser(p, seed):
@@ -656,6 +660,7 @@ def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
 @pytest.mark.parametrize(
     "options", [{"l2": 0.3}, {"l1": 0.1}, {"l1": 0.1, "l2": 0.3}, {"l1": 0.05, "signs": [1, 0, -1]}]

@@ -40,6 +40,7 @@ def of_rows(query, y, c=None):
 # Against all pairs
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("p", mark_repeats([1, 1.5, 4, 64], quick=[1, 1.5]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -61,6 +62,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "thresholds", "categories", "union", "callables"])
 def test_each_storage_has_the_sum_over_all_pairs(kind, p):

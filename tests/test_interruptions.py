@@ -94,6 +94,7 @@ class OwnError(Exception):
     """Nobody else's."""
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [OwnError, KeyboardInterrupt, StopIteration])
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "kernel.minimize"])
 def test_an_error_of_the_callback_comes_out_as_it_is_with_the_trace_so_far(name, kind):

@@ -144,6 +144,7 @@ def test_where_least_squares_fails_the_answer_still_separates(monkeypatch):
 # With a penalty --------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("l2", [1e-4, 1e-8, 1e-12, 1e-30])
 @pytest.mark.parametrize("p", [1, 8, 64])
 def test_a_small_penalty_goes_along_the_margin(p, l2):

@@ -478,6 +478,7 @@ def places(f_pos, f_neg):
     return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("ties", [False, True])
 def test_counts_that_are_drawn_are_copies_of_rows(name, ties):

@@ -134,6 +134,7 @@ def check_exports(card, names, rows, points):
         assert from_duckdb(card.to_sql(), names, rows) == points
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("points", [1, 10, 100])
 def test_rounding_moves_no_difference_by_more_than_the_bound(kind, points):

@@ -160,6 +160,7 @@ def test_newton_is_minimize(data, loss):
     assert model.n_iter_ == trace.n_iter
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("more", [{"l1": 0.5}, {"l2": 0.1, "max_columns": 2}, {"l1": 0.1, "l2": 0.1, "max_columns": 2}])
 @pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
 def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, more):

@@ -92,6 +92,7 @@ ORDERS = {"random": lambda x: x, "ascending": np.sort, "descending": lambda x: -
           "in turn": lambda x: np.sort(x).reshape(2, -1).T.ravel()}  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("ties", [False, True])
 def test_points_keep_the_shares_of_the_rows(order, ties, monkeypatch):

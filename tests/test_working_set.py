@@ -172,6 +172,7 @@ def touching(n=400, seed=0):
     return np.column_stack([pos, of_pos]), np.column_stack([neg, of_neg])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_minimiser_on_the_support(push, weighted):
