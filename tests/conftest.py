@@ -59,8 +59,9 @@ def few_points(request, monkeypatch):
 
 @pytest.fixture
 def few_resamples(monkeypatch):
-    """Intervals from a fifth of the resamples, which is quick."""
+    """Intervals from a quarter of the resamples or fewer, which is quick."""
     monkeypatch.setattr(quality, "_RESAMPLES", quality._RESAMPLES // 5)
+    monkeypatch.setattr(quality, "_BEYOND", 1)
 
 
 @pytest.fixture

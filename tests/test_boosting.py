@@ -615,6 +615,7 @@ def test_a_push_is_a_push():
     assert found[16][1] < found[1][1]
 
 
+@pytest.mark.long
 def test_the_blocks_of_the_page_run():
     pytest.importorskip("lightgbm")
     pytest.importorskip("xgboost")

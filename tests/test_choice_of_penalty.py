@@ -138,7 +138,9 @@ def penalty_of(given, kind, p, s):
     return given if isinstance(given, float | int) else given[s]
 
 
-@pytest.mark.parametrize("given", OF_P)
+@pytest.mark.parametrize(
+    "given", mark_repeats(list(OF_P), quick=["numbers of p", "paths of kinds", "pairs that share a penalty"])
+)
 def test_every_kind_and_p_has_its_own_penalties(given):
     path, along = OF_P[given]
     pos, neg = problem(13)
@@ -332,7 +334,7 @@ def literal(found, allowance, second=None):
     return found.kinds[i] if found.kinds else None, found.p[i], found.l2[i, s]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_best_and_simplest_against_the_rules_read_literally(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))
@@ -344,7 +346,7 @@ def test_best_and_simplest_against_the_rules_read_literally(seed):
         assert choice == (choice.p, choice.l2)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_a_second_measure_settles_what_the_first_cannot_tell(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))

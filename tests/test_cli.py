@@ -264,7 +264,7 @@ def test_both_names_of_the_command(command, table):
     path, *_ = table
     if command == ["pnorm"]:
         command = [shutil.which("pnorm", path=sysconfig.get_path("scripts"))]
-    done = subprocess.run([*command, path, "--label", "bought", "--ignore", "city", "-t", "5"],
+    done = subprocess.run([*command, path, "--label", "bought", "--ignore", "city", "-p", "1", "-t", "5"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert "20 positive (bought = 1)" in done.stdout
     failed = subprocess.run([*command, path, "--label", "no such"], capture_output=True, text=True, check=False)
@@ -1370,7 +1370,7 @@ def test_imports_of_the_command_are_what_it_needs(table):
     path, *_ = table
     code = (
         "import sys, pnorm._command.main\n"
-        f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-t', '1']) == 0\n"
+        f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-p', '1', '-t', '1']) == 0\n"
         "assert not {'pyarrow', 'pandas', 'polars', 'pnorm._command.reproduce'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)

@@ -296,7 +296,7 @@ def test_runs_in_several_threads_that_share_tables_do_not_meet():
 
 
 @pytest.mark.parametrize("seed", mark_repeats(range(4), quick=[0]))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mark_repeats(KINDS, quick=[kind for kind in KINDS if kind not in ("measured", "far")]))
 def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, kind, seed):
     rng = np.random.default_rng([KINDS.index(kind), seed, 2])
     for _ in range(10):

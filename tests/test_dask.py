@@ -227,7 +227,7 @@ HELD = {
 }
 
 
-REPEATS = {"groups", "logistic", "squared_hinge", "a price of exponential losses"}
+REPEATS = {"groups", "logistic", "squared_hinge", "a price of exponential losses", "squared", "smooth hinge"}
 """Names of arguments that others have among theirs."""
 
 

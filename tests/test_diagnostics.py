@@ -53,7 +53,7 @@ def zero_pairs(pos, neg, signs=(0, 0)):
     return zero.reshape(len(pos), len(neg))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", mark_repeats(range(150), quick=range(40)))
 def test_the_support_is_that_of_brute_force_in_the_plane(seed):
     rng = np.random.default_rng(seed)
     size, wide = rng.integers(1, 7, 2), rng.integers(1, 5)

@@ -251,7 +251,7 @@ ONE_IN = {
 """Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
 ONE_IN_OF_SPARSE = 6
 """Of sparse rows, an argument gets one input in so many, in every module."""
-FEWER = 3 if os.environ.get("PNORM_FUZZ") == "few" else 1
+FEWER = 5 if os.environ.get("PNORM_FUZZ") == "few" else 1
 """So many times fewer inputs in a quick run."""
 ONE_IN_OF_SPARSE *= FEWER
 if os.environ.get("PNORM_FUZZ") == "all":

@@ -123,7 +123,7 @@ def test_a_push_at_the_bottom_is_one_at_the_top_of_the_list_read_from_below(p):
 # The minimum and its certificate
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", mark_repeats(range(24), quick=range(8)))
 def test_no_gap_is_below_the_true_one(seed):
     rng = np.random.default_rng(seed)
     rows, n, p = rng.integers(20, 30), rng.integers(1, 4), float(rng.choice([1, 1.5, 4, 16]))

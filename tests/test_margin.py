@@ -5,6 +5,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 from scipy.optimize import nnls
 
 import pnorm
@@ -62,7 +63,7 @@ def test_narrow_margins_and_starts_of_next_to_none():
     assert is_widest(pnorm.minimize(pos, neg, p=4, **weights)[0], pos, neg)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_groups_on_levels_far_apart(seed):
     rng = np.random.default_rng(seed)
     pos, neg, group = rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), np.array([0, 0, 0, 1, 1, 1])

@@ -97,7 +97,7 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_the_ramp_error_is_the_mean_over_pairs_and_between_the_other_two(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 40, 2)
@@ -411,7 +411,7 @@ def clopper_pearson(x, n, confidence):
     return low, high
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
 def test_intervals_of_first_rows_have_a_width(seed):
     """Clopper and Pearson, of k rows or of I positives, cut to the values of lists with I positives and K negatives."""
     rng = np.random.default_rng(seed)

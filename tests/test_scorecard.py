@@ -377,7 +377,9 @@ def test_all_forms_agree_on_boards():
 of_text = pytest.mark.parametrize(
     ("file", "delimiter", "positive", "names"),
     [
-        pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
+        pytest.param(
+            "adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=[needs("adult.data.gz"), pytest.mark.long]
+        ),
         pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
     ],
     ids=["adult", "bank"],

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 import workers
 from problems import HOME, needs
+from repeats import mark_repeats
 from scipy.special import softmax
 
 import pnorm
@@ -130,7 +131,16 @@ def of(H, pos, neg):
 STORAGES = storages()
 
 
-@pytest.fixture(params=STORAGES)
+LIKE_OTHERS = {
+    *("dense C float64", "dense F float32", "some columns F", "closed few values", "closed mixed columns"),
+    *("closed thresholds", "sparse cuts, sparse and dense", "sparse lines", "sparse cuts, missing"),
+    *(f"{name}, negated" for name in ("dense C float32", "closed", "mixed columns", "sparse cuts")),
+    *(f"{name}, repeated" for name in ("dense C float32", "closed", "sparse")),
+}
+"""Storages each part of which others have: the quick run leaves them out."""
+
+
+@pytest.fixture(params=mark_repeats(list(STORAGES), quick=STORAGES.keys() - LIKE_OTHERS))
 def case(request):
     return STORAGES[request.param]
 

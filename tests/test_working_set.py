@@ -106,7 +106,7 @@ RANKERS = {
 }
 
 
-@pytest.mark.parametrize("kind", RANKERS)
+@pytest.mark.parametrize("kind", mark_repeats(list(RANKERS), quick=["steps and slopes", "categories"]))
 def test_what_is_found_in_memory_is_found_on_partitions(kind):
     kinds = []
     for seed in range(16):
