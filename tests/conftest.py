@@ -12,10 +12,10 @@ from pnorm import _default
 from pnorm._job import quality
 
 # The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many, and
-# `--hypothesis-profile=quick` tries a fifth of them.
+# `--hypothesis-profile=quick` tries a tenth of them.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **_common)
-settings.register_profile("quick", max_examples=20, derandomize=True, **_common)
+settings.register_profile("quick", max_examples=10, derandomize=True, **_common)
 settings.register_profile("search", max_examples=1000, **_common)
 settings.load_profile("fixed")
 

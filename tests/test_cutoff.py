@@ -394,6 +394,7 @@ def first_too_deep(share, precise, tied, target):
     return 1 if tied else 0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("target", "level"), [(0.5, 0.25), (0.5, 0.125), (0.25, 0.0625), (0.75, 0.4375)])
 @pytest.mark.parametrize("tied", [False, True])
 def test_no_population_of_a_grid_breaks_the_theorem(tied, target, level):

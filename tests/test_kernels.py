@@ -44,7 +44,7 @@ SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 255, 256, 257, 511, 
 QUICK_SIZES = [0, 1, 3, 8, 17, 65, 256, 513]
 
 
-@pytest.mark.each_value(times=4)
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("size", mark_repeats(SIZES, QUICK_SIZES))
 @pytest.mark.parametrize("name", sorted(COMPILED))
 def test_a_compiled_function_does_as_its_twin(name, size):

@@ -248,10 +248,15 @@ def ill_conditioned():
 
 
 ILL_CONDITIONED = ill_conditioned()
+MILDER = {"condition 10000", "condition 1e+08", "columns that differ by 1e-09"}
+"""Rows that are like others, which are worse."""
 
 
 @pytest.mark.parametrize("p", mark_repeats([1, 1000], quick=[1000]))
-@pytest.mark.parametrize("name", ILL_CONDITIONED)
+@pytest.mark.parametrize(
+    "name",
+    mark_repeats(list(ILL_CONDITIONED), quick=[name for name in ILL_CONDITIONED if name not in MILDER]),
+)
 def test_ill_conditioned_columns_have_a_gap_that_holds_or_none(name, p):
     Z, plain = ILL_CONDITIONED[name]
     for l2, method in itertools.product((0.0, 1e-3), ("newton", "lbfgs")):
