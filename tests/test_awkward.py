@@ -9,6 +9,7 @@ from functools import partial
 import awkward
 import numpy as np
 import pytest
+from repeats import mark_repeats
 
 import pnorm
 from pnorm._command import printing
@@ -29,6 +30,10 @@ READ = {
     "refunds": pandas.read_csv,
 }
 """By name, how a person reads the table."""
+
+
+QUICK_COMMANDS = {"patients", "machines", "refunds"}
+"""Tables that the quick run reads by the command; it reads the others by the estimator."""
 
 
 def whole(name, *marks):
@@ -63,12 +68,12 @@ def scores(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *[name for name in awkward.WRITERS if name != "leads"],
+        *mark_repeats([name for name in awkward.WRITERS if name != "leads"], quick=QUICK_COMMANDS),
         whole("leads"),
         *[whole(name, pytest.mark.long) for name in ("transactions", "patients")],
     ],
 )
-@pytest.mark.usefixtures("few_points")
+@pytest.mark.usefixtures("few_points", "few_resamples")
 def test_one_line_of_the_command(capsys, tmp_path, monkeypatch, name):
     table = written(tmp_path, name)
     monkeypatch.chdir(tmp_path)  # next steps name files as the user did
@@ -117,7 +122,7 @@ def test_one_line_of_the_command(capsys, tmp_path, monkeypatch, name):
 
 
 @pytest.mark.usefixtures("few_points")
-@pytest.mark.parametrize("name", awkward.WRITERS)
+@pytest.mark.parametrize("name", mark_repeats(list(awkward.WRITERS), quick=awkward.WRITERS.keys() - QUICK_COMMANDS))
 def test_one_line_of_the_estimator(tmp_path, name):
     table = written(tmp_path, name)
     check_estimator(table, READ[name](table.path).drop(columns=table.label))

@@ -112,6 +112,7 @@ ONCE = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rows", [7, 64, 2**17])
 @pytest.mark.parametrize("name", SOURCES)
 def test_batches_have_all_rows_in_their_order(table, folder, tmp_path, name, rows):

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
 def cases():
+    seen = set()
     sys.path.insert(0, str(FOLDER))
     try:
         modules = [importlib.import_module(f"benchmarks.{name}") for name in NAMES]
@@ -21,7 +22,11 @@ def cases():
     for module, (_, suite) in ((m, member) for m in modules for member in inspect.getmembers(m, inspect.isclass)):
         for name in dir(suite):
             if suite.__module__ == module.__name__ and name.startswith(("time", "peakmem", "track")):
-                yield pytest.param(suite, name, id=f"{suite.__name__}.{name}")
+                marks = (
+                    [pytest.mark.long] if suite in seen else []
+                )  # the set-up of a class is that of all its benchmarks
+                seen.add(suite)
+                yield pytest.param(suite, name, id=f"{suite.__name__}.{name}", marks=marks)
 
 
 @pytest.mark.parametrize(("suite", "name"), list(cases()))

@@ -380,6 +380,7 @@ def test_what_a_booster_should_not_pass_is_refused(change, message):
 QUIET = {"verbose": -1, "num_threads": 1, "deterministic": True, "force_row_wise": True}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 def test_lightgbm_lowers_the_objective_with_every_tree(p, rate):
@@ -493,6 +494,7 @@ def test_lightgbm_cross_validates():
 SMALL = {"max_depth": 3, "nthread": 1, "tree_method": "exact"}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 def test_xgboost_lowers_the_objective_with_every_tree(p, rate):
@@ -613,6 +615,7 @@ def test_a_push_is_a_push():
     assert found[16][1] < found[1][1]
 
 
+@pytest.mark.long
 def test_the_blocks_of_the_page_run():
     pytest.importorskip("lightgbm")
     pytest.importorskip("xgboost")

@@ -19,6 +19,7 @@ HALVES = (0.0, 0.5, 1.0)
 # The P-Norm Push --------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 2.5, 4, 64])
 @pytest.mark.parametrize(("epsilon", "sizes", "log_covering"), [
     (0.5, (200, 300), 0.0), (0.1, (10**6, 10**5), 12.5), (3.9, (10**9, 10**9), 400.0), (1e-3, (1, 1), 0.0)])  # fmt: skip

@@ -41,6 +41,7 @@ def collections(pos, neg):
     }
 
 
+@pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds", "closed", "union", "callables"])
 @pytest.mark.parametrize("metric", ["average_precision", "auc", "bedroc", "r_max"])

@@ -72,6 +72,7 @@ KINDS = {
 }
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", [margins, metrics.positives_at_top, metrics.average_precision])
@@ -256,6 +257,7 @@ def kinds_of_rows(n_pos, n_neg):
     }
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize(
     ("name", "kind"),
@@ -347,6 +349,7 @@ def test_held_out_rows_leave_no_mark_on_the_run(kind):
         assert (other.scores[:, k] != found.scores[:, k]).any()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", ["list", "float32", "fortran", "csr", "coo", "pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("recipe", [True, False])
 def test_rows_come_in_any_form(form, recipe):

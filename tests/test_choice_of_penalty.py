@@ -49,6 +49,7 @@ def rows_of(kind):
     }[kind]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_score_is_that_of_a_minimiser_on_the_rows_alone(kind, fixed):
@@ -137,7 +138,9 @@ def penalty_of(given, kind, p, s):
     return given if isinstance(given, float | int) else given[s]
 
 
-@pytest.mark.parametrize("given", OF_P)
+@pytest.mark.parametrize(
+    "given", mark_repeats(list(OF_P), quick=["numbers of p", "paths of kinds", "pairs that share a penalty"])
+)
 def test_every_kind_and_p_has_its_own_penalties(given):
     path, along = OF_P[given]
     pos, neg = problem(13)
@@ -164,6 +167,7 @@ def test_every_kind_and_p_has_its_own_penalties(given):
     pnorm.minimize(pos, neg, kinds[best.kind], best.p, l1=best.l1, l2=best.l2)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("path", [{"l2": [1.0, 0.01, 0.1]}, {"rounds": [0, 2, 9]}])
 @pytest.mark.parametrize("second", ["auc", margins])
 @pytest.mark.parametrize("first", mark_repeats(["partial_auc", metrics.positives_at_top], quick=["partial_auc"]))
@@ -202,6 +206,7 @@ def test_signs_are_kept():
         assert found.scores[0, k, 0] == pytest.approx(margins(pos[held[0]] @ lam, neg[held[1]] @ lam), rel=1e-3)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("recipe", [False, True])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("how", [{"penalty": "shapes"}, {"max_columns": 2}, {"penalty": "shapes", "max_columns": 2}])
@@ -329,7 +334,7 @@ def literal(found, allowance, second=None):
     return found.kinds[i] if found.kinds else None, found.p[i], found.l2[i, s]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_best_and_simplest_against_the_rules_read_literally(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))
@@ -341,7 +346,7 @@ def test_best_and_simplest_against_the_rules_read_literally(seed):
         assert choice == (choice.p, choice.l2)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_a_second_measure_settles_what_the_first_cannot_tell(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))

@@ -265,7 +265,7 @@ def test_both_names_of_the_command(command, table):
     path, *_ = table
     if command == ["pnorm"]:
         command = [shutil.which("pnorm", path=sysconfig.get_path("scripts"))]
-    done = subprocess.run([*command, path, "--label", "bought", "--ignore", "city", "-t", "5"],
+    done = subprocess.run([*command, path, "--label", "bought", "--ignore", "city", "-p", "1", "-t", "5"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert "20 positive (bought = 1)" in done.stdout
     failed = subprocess.run([*command, path, "--label", "no such"], capture_output=True, text=True, check=False)
@@ -582,7 +582,7 @@ def next_steps(out):
     return {what: shlex.split(command) for what, command in found}
 
 
-@pytest.mark.parametrize("wide", [60, 400])
+@pytest.mark.parametrize("wide", mark_repeats([60, 400], quick=[60]))
 def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
     monkeypatch.setattr("pnorm._command.printing._width", lambda: wide)
     path = dated(tmp_path)
@@ -707,7 +707,7 @@ def test_a_linear_model_of_other_columns_than_numbers_is_no_step_but_fewer_colum
     assert "Use fewer columns" not in out
 
 
-@pytest.mark.parametrize("gap", range(5))
+@pytest.mark.parametrize("gap", mark_repeats(range(5), quick=[1, 4]))
 def test_a_column_of_dates_with_gaps_is_not_suggested(capsys, tmp_path, gap):
     status, out, _ = run(capsys, dated(tmp_path, gaps=[gap]), "--label", "y", "-p", 1)  # in training, or held out
     assert (status, "--time" in out) == (0, False)
@@ -750,6 +750,7 @@ def test_a_column_that_is_lacking_can_be_added_empty(capsys, tmp_path):
     assert run(capsys, new, "--model", model) == (2, "", f"{said} 'z' which the model needs\n")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 def test_one_column_that_is_as_good_is_told(good, push):
@@ -1008,6 +1009,7 @@ def test_an_interrupt_is_status_130(monkeypatch):
 WAYS = ["the name", "another spelling", "a symbolic link", "a hard link", "a link to nothing yet"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("options", [("--out", "FILE"), ("--save", "FILE"), ("--out", "MODEL"), ("--save", "--out")])
 def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, options, way):
@@ -1295,6 +1297,7 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
     np.testing.assert_array_equal(pnorm.load(model).lam, pnorm.train(X[y], X[~y], p=4, t_max=5)[0])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("columns", "arguments", "message"),
     [
@@ -1368,7 +1371,7 @@ def test_imports_of_the_command_are_what_it_needs(table):
     path, *_ = table
     code = (
         "import sys, pnorm._command.main\n"
-        f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-t', '1']) == 0\n"
+        f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-p', '1', '-t', '1']) == 0\n"
         "assert not {'pyarrow', 'pandas', 'polars', 'pnorm._command.reproduce'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
@@ -1763,7 +1766,7 @@ def test_rows_without_a_label_are_ranked_by_a_list_of_the_others(capsys, tmp_pat
         assert not found["held_out"].loc[frame["tx"]].to_numpy()[~has_label].any()
 
 
-@pytest.mark.parametrize("how", WITHOUT)
+@pytest.mark.parametrize("how", mark_repeats(list(WITHOUT), quick=["batches"]))
 def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
     frame = mixed()
     arguments = ["--label", "fraud", "--id", "tx", *QUICK, *WITHOUT[how]]
@@ -1800,7 +1803,7 @@ def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
         assert (status, "has no labels. Fill in some of them" in err) == (2, True)
 
 
-@pytest.mark.parametrize("how", WITHOUT)
+@pytest.mark.parametrize("how", mark_repeats(list(WITHOUT), quick=["batches"]))
 def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transactions, tmp_path, how):
     path, frame = transactions
     new, has_label = gaps(mixed(300, seed=1))
@@ -1839,7 +1842,7 @@ def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transa
     assert f"Measured on {has_label.sum()} " in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize("push", mark_repeats(["top", "bottom"], quick=["bottom"]))
 def test_terminal_page_and_saved_model_compare_rows_with_the_same_average(capsys, transactions, tmp_path, push):
     path, frame = transactions
     model, out, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
@@ -2043,7 +2046,7 @@ BOTH_WON = ["--positive", "won", "--positive", "Won back"]
 BOTH_LOST = ["--negative", "lost", "--negative", "gone, for good", "--unlabelled", "rank"]
 
 
-@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+@pytest.mark.parametrize("memory", mark_repeats([[], ["--memory", 0]], quick=[[]]))
 def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
     """Also on rows of --test and with a saved model, which contains them."""
     model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
@@ -2065,7 +2068,7 @@ def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
     assert "240 of them positive" in tested
 
 
-@pytest.mark.parametrize("memory", [[], ["--memory", 0]])
+@pytest.mark.parametrize("memory", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]))
 def test_several_labels_are_negative(capsys, tmp_path, deals, memory):
     model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
     status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--save", model)
@@ -2224,7 +2227,9 @@ def test_the_cell_that_is_no_time_is_named(capsys, tmp_path, batches):
     )
 
 
-@BATCHES
+@pytest.mark.parametrize(
+    "batches", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]), ids=["memory", "batches"]
+)
 @pytest.mark.parametrize(("word", "missing"), [("", []), ("unknown", []), ("1900-01-01", ["--missing", "1900-01-01"])])
 def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, word, missing):
     frame = mixed()
@@ -2524,7 +2529,7 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert "100 of the 300 values are not" in err
 
 
-@pytest.mark.parametrize("more", [[], ["--memory", 0]])
+@pytest.mark.parametrize("more", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]))
 def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(capsys, tmp_path, more):
     path, new, model = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.json"
     amounts = np.random.default_rng(0).lognormal(8, 1, 300)
@@ -2555,7 +2560,7 @@ def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(cap
     assert "; 1 of them is new, in the test rows." in out
 
 
-@pytest.mark.parametrize("memory", [None, 0.001])
+@pytest.mark.parametrize("memory", mark_repeats([None, 0.001], quick=[None]))
 def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_path, memory):
     rng = np.random.default_rng(0)
     for name, share in (("train", 0.5), ("test", 0.1)):

@@ -6,6 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from repeats import mark_repeats
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
 
@@ -66,7 +67,7 @@ def objective(problem, penalty, lam, p):
 # Trees --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", mark_repeats(range(30), quick=range(10)))
 def test_the_best_shape_of_a_tree_is_that_of_the_best_active_set(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
@@ -261,6 +262,7 @@ def test_the_product_and_the_blocks_are_those_of_the_hessian(rng, monkeypatch, f
 # The solver ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 @pytest.mark.parametrize("side", ["top", "bottom"])
 def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):

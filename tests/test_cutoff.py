@@ -58,6 +58,7 @@ def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
     assert found == pytest.approx(hypergeom.sf(x - 1, n_pos + n_neg, n_pos, x + y), rel=1e-5)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("ratio", [0.3, 2.0, 40.0])
 @pytest.mark.parametrize(("U", "V"), [((3, 8), (1, 20)), ((20, 31), (5, 76)), ((30, 1), (2, 400)), ((1, 1), (1, 1))])
 def test_two_betas_against_quadrature(U, V, ratio):
@@ -393,6 +394,7 @@ def first_too_deep(share, precise, tied, target):
     return 1 if tied else 0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("target", "level"), [(0.5, 0.25), (0.5, 0.125), (0.25, 0.0625), (0.75, 0.4375)])
 @pytest.mark.parametrize("tied", [False, True])
 def test_no_population_of_a_grid_breaks_the_theorem(tied, target, level):

@@ -227,7 +227,15 @@ HELD = {
 }
 
 
-REPEATS = {"groups", "logistic", "squared_hinge", "a price of exponential losses"}
+REPEATS = {
+    "groups",
+    "logistic",
+    "squared_hinge",
+    "a price of exponential losses",
+    "squared",
+    "smooth hinge",
+    "groups and weights",
+}
 """Names of arguments that others have among theirs."""
 
 

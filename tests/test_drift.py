@@ -102,6 +102,7 @@ def test_a_profile_through_json_says_what_the_rows_say(kind):
         assert str(pnorm.drift(old, new, H, lam)) == str(of)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shares_are_those_of_a_slow_count(kind, weighted):

@@ -78,6 +78,7 @@ def test_contributions_and_the_base_add_up_to_the_score(kind):
         np.testing.assert_allclose(found.base, literal(beside, H, lam)[1].mean(), atol=1e-13)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["columns", "cuts", "cuts, missing, lines", "normalized"])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_sparse_rows_have_the_contributions_of_dense_ones(kind, form):

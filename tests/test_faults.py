@@ -52,6 +52,7 @@ def test_every_file_is_written_in_one_place():
         assert len(found) == (2 if source.name == "_files.py" else 0), source.name
 
 
+@pytest.mark.each_value(times=4)
 @pytest.mark.parametrize("old", [None, "old"])
 @pytest.mark.parametrize("error", [OSError("disk"), KeyboardInterrupt(), MemoryError()])
 @pytest.mark.parametrize("call", ["fsync", "replace", "copymode"])
@@ -82,6 +83,7 @@ def test_a_disk_that_is_full(path, monkeypatch, writer, old):
     assert old is None or path.read_text() == old
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("error", "status"), [(OSError("disk"), 2), (MemoryError(), 2), (KeyboardInterrupt(), 130)])
 @pytest.mark.parametrize("option", ["--out", "--save"])
 def test_what_the_command_leaves(path, monkeypatch, capsys, option, error, status):

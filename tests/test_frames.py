@@ -133,6 +133,7 @@ def test_sparse_columns_are_used_where_they_lie():
         assert np.shares_memory(_checks.matrix(X, "X").data, X.data)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [

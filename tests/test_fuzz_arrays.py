@@ -251,7 +251,7 @@ ONE_IN = {
 """Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
 ONE_IN_OF_SPARSE = 6
 """Of sparse rows, an argument gets one input in so many, in every module."""
-FEWER = 3 if os.environ.get("PNORM_FUZZ") == "few" else 1
+FEWER = 5 if os.environ.get("PNORM_FUZZ") == "few" else 1
 """So many times fewer inputs in a quick run."""
 ONE_IN_OF_SPARSE *= FEWER
 if os.environ.get("PNORM_FUZZ") == "all":
@@ -277,8 +277,11 @@ def expected(module_name, name):
 
 
 def of_arguments(kind, left_out=(), modules=MODULES):
-    """Parametrise a test by every argument of one kind; `number` counts those of a module."""
-    each = []
+    """Parametrise a test by every argument of one kind; `number` counts those of a module.
+
+    The first call of a function that has an argument is quick, and its other calls are long.
+    """
+    each, seen = [], set()
     for module_name in modules:
         arguments = [
             (name, argument)
@@ -286,8 +289,13 @@ def of_arguments(kind, left_out=(), modules=MODULES):
             for argument in getattr(call, kind)
             if argument not in dict(left_out).get(module_name, ())
         ]
-        for number, of_call in enumerate(arguments, 1):
-            each.append(pytest.param(module_name, number, *of_call, id="-".join((module_name, *of_call))))
+        for number, (name, argument) in enumerate(arguments, 1):
+            of_function = module_name, name.partition(",")[0], argument
+            marks = [pytest.mark.long] if of_function in seen else []
+            seen.add(of_function)
+            each.append(
+                pytest.param(module_name, number, name, argument, id=f"{module_name}-{name}-{argument}", marks=marks)
+            )
     return pytest.mark.parametrize(("module_name", "number", "name", "argument"), each)
 
 

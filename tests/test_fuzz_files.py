@@ -262,7 +262,9 @@ SAME_HASH = [k * (2**61 - 1) for k in range(60_000)]
 """Numbers all of which have the hash 0: a dictionary of them takes time that grows as the square of their number."""
 
 
-@pytest.mark.parametrize("what", ["a file", "rows", "labels", "groups", "decimals", "wide decimals"])
+@pytest.mark.parametrize(
+    "what", mark_repeats(["a file", "rows", "labels", "groups", "decimals", "wide decimals"], quick=["rows", "groups"])
+)
 def test_numbers_of_one_hash_take_no_longer_than_others(tmp_path, what):
     began, column = time.process_time(), [[value] for value in SAME_HASH]
     if what == "a file":

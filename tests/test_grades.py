@@ -40,6 +40,7 @@ def of_rows(query, y, c=None):
 # Against all pairs
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("p", mark_repeats([1, 1.5, 4, 64], quick=[1, 1.5]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -61,6 +62,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "thresholds", "categories", "union", "callables"])
 def test_each_storage_has_the_sum_over_all_pairs(kind, p):
@@ -121,7 +123,7 @@ def test_a_push_at_the_bottom_is_one_at_the_top_of_the_list_read_from_below(p):
 # The minimum and its certificate
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", mark_repeats(range(24), quick=range(8)))
 def test_no_gap_is_below_the_true_one(seed):
     rng = np.random.default_rng(seed)
     rows, n, p = rng.integers(20, 30), rng.integers(1, 4), float(rng.choice([1, 1.5, 4, 16]))

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import workers
+from repeats import mark_repeats
 
 import pnorm
 from pnorm import _blas, _threads
@@ -58,6 +59,8 @@ RUNS = {
     "kernel.minimize": lambda callback: pnorm.kernel.minimize(POS, NEG),  # which takes none
     "listwise.train": run_of(pnorm.listwise.train, X, GRADES, LISTS, loss="kendall", epochs=6),
 }
+LIKE_OTHERS = {"train logistic", "minimize squared hinge", "dask.minimize", "kernel.train, the mean"}
+"""Runs through the loops of others."""
 BY_LBFGS = ("minimize by L-BFGS", "minimize squared hinge")
 SERIES = ("ranker", "step", "edge", "z", "log_objective", "objective", "gaps", "loss", "norm", "surrogate", "error")
 
@@ -94,6 +97,7 @@ class OwnError(Exception):
     """Nobody else's."""
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", [OwnError, KeyboardInterrupt, StopIteration])
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "kernel.minimize"])
 def test_an_error_of_the_callback_comes_out_as_it_is_with_the_trace_so_far(name, kind):
@@ -139,7 +143,7 @@ def blas_is_free():
         _blas._Runs.limit.restore_original_limits()
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", mark_repeats(list(RUNS), quick=RUNS.keys() - LIKE_OTHERS))
 def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(name):
     home = str(Path(pnorm.__file__).parent)
     whole, after = whole_run(name)

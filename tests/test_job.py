@@ -320,6 +320,7 @@ def test_calibration_counts_what_happened():
     assert one.rows.tolist() == [3000]
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize(("n", "n_listed", "k"), [(400, 0, 50), (400, 50, 50), (400, 70, 70), (30, 70, 30)])
 @pytest.mark.parametrize(("shift", "off"), [(0.0, ""), (0.35, "too high"), (-0.35, "too low")])

@@ -44,6 +44,7 @@ SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 255, 256, 257, 511, 
 QUICK_SIZES = [0, 1, 3, 8, 17, 65, 256, 513]
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("size", mark_repeats(SIZES, QUICK_SIZES))
 @pytest.mark.parametrize("name", sorted(COMPILED))
 def test_a_compiled_function_does_as_its_twin(name, size):
@@ -914,6 +915,7 @@ def exact_root(f_pos, h_pos, f_neg, h_neg, p, digits=50):
         return float(sign * hi)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", mark_repeats([1.0, 1.5, 4.0, 64.0, 1000.0], quick=[1.0, 1.5, 1000.0]))
 @pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1000.0])
 def test_the_step_solves_equation_1(spread, p):

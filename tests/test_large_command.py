@@ -12,6 +12,8 @@ from pnorm._command import large
 from pnorm._command.main import main
 from pnorm._job.sample import Sample, in_proportion
 
+pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
+
 N = 600
 
 

@@ -276,6 +276,7 @@ def test_a_word_for_nothing_is_a_missing_value_whatever_it_came_from(tmp_path, c
         strict.evaluate([["a"], ["none"]])
 
 
+@pytest.mark.usefixtures("few_points", "few_resamples")
 def test_truth_values_of_a_csv_file_are_numbers_as_in_parquet(tmp_path, capsys):
     generator = np.random.default_rng(3)
     frame = pd.DataFrame(

@@ -85,6 +85,7 @@ def test_the_slope_of_kendalls_surrogate_is_a_subgradient(case, seed):
         assert listwise.kendall_tau_hinge(other, y)[0] >= value + grad @ (other - f) - 1e-12
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("n_grades", [1, 2, 3, 10, 400])
 @pytest.mark.parametrize("unit", [0.01, 1.0, 1e6])
 def test_long_lists_of_few_and_of_many_grades(n_grades, unit):
@@ -192,6 +193,7 @@ def test_the_bound_of_ndcg_is_convex_and_above_it(case, seed, k):
     assert listwise.ndcg_hinge(f + 1e3, y, k)[0] == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("k", [None, 1, 5, 50])
 @pytest.mark.parametrize("rounded", [False, True])
 def test_ndcg_is_scikit_learns(k, rounded):

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from repeats import mark_repeats
 
 from pnorm._command.main import main
 from pnorm._tables import TableError, open_sources
@@ -12,6 +13,8 @@ pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
 from pyarrow import parquet  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
 
 N = 400
 
@@ -48,7 +51,9 @@ def ran(capsys, *words):
     return status, out, err
 
 
-@pytest.mark.parametrize("way", ["folder", "slash", "pattern", "files", "text"])
+@pytest.mark.parametrize(
+    "way", mark_repeats(["folder", "slash", "pattern", "files", "text"], quick=["folder", "pattern", "text"])
+)
 def test_the_command_on_many_files(capsys, frame, folder, tmp_path, way):
     frame.to_parquet(tmp_path / "all.parquet", index=False)
     text = tmp_path / "text"

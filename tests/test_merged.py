@@ -144,6 +144,7 @@ def test_intervals_are_those_of_the_last_binary_digits():
     assert cells(table.level) == table.low.size <= 60 < cells(table.level - 1)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bounds_hold_for_every_order_within_intervals(name, weighted):
@@ -284,6 +285,7 @@ def test_a_table_with_weights_and_one_without():
 # Intervals of confidence ------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("size", [300, 2**16])
 def test_intervals_are_near_those_of_all_rows(name, size):

@@ -101,7 +101,7 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
 def test_the_ramp_error_is_the_mean_over_pairs_and_between_the_other_two(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 40, 2)
@@ -505,7 +505,7 @@ def test_lift_and_recall_take_the_number_of_positives_as_given():
     assert tuple(found.measure("hits", 1)) == pytest.approx(tuple(36 * end for end in precision))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
 def test_intervals_of_first_rows_have_a_width(seed):
     """For rows that are drawn, or of I positives; of lift and recall cut to what I positives and K negatives allow."""
     rng = np.random.default_rng(seed)
@@ -573,6 +573,7 @@ def places(f_pos, f_neg):
     return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("ties", [False, True])
 def test_counts_that_are_drawn_are_copies_of_rows(name, ties):

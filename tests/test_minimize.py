@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from problems import needs, wdbc
+from repeats import mark_repeats
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
 
@@ -45,7 +46,7 @@ def judge(problem):
 # The certificate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
 def test_no_gap_on_the_way_is_below_the_true_one(seed):
     problem = random_problem(seed)
     lam, trace = pnorm.minimize(**problem)
@@ -61,7 +62,7 @@ def test_no_gap_on_the_way_is_below_the_true_one(seed):
     assert trace.gap <= 1e-10
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
 def test_the_certificate_of_any_point_is_not_below_the_true_gap(seed):
     problem = random_problem(seed)
     lam, trace = pnorm.minimize(**problem)
@@ -85,6 +86,7 @@ def without_rows(problem):
     return {key: value for key, value in problem.items() if key not in ("pos", "neg")}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 17)])
 @pytest.mark.parametrize("p", [1, 16])
 def test_nearly_equal_columns_get_an_honest_gap_or_none(apart, p):
@@ -183,6 +185,7 @@ def test_wdbc_by_20000_rounds_of_descent_tends_to_the_same_limit(p):
     assert gaps[-1] < 1e-2 * gaps[200]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("l2", [0.0, 1e-3])
 @pytest.mark.parametrize("p", [1, 4, 16])
 def test_same_value_as_scipy_on_the_same_objective(p, l2):
@@ -353,6 +356,7 @@ def test_storages_agree(store):
     assert run.status == trace.status == "converged"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("method", ["newton", "lbfgs"])
 @pytest.mark.parametrize("more", [{}, {"pos_group": np.arange(300) % 3, "neg_group": np.arange(400) % 3}])
 def test_cuts_of_sparse_rows_have_the_minimum_of_the_same_rows_dense(more, method):
@@ -498,6 +502,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(10))
 def test_all_ways_to_a_newton_step_lead_to_one_minimiser(seed, way, monkeypatch):
@@ -635,6 +640,7 @@ def test_a_column_that_alone_separates_is_seen():
     assert certificate([[-1.3151242243842465]] * 5, [[-0.856845509524625]] * 7, None, 1, [-1.59]).gap == np.inf
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("l2", [1.0, 1e-2, 1e-4, 1e-8])
 @pytest.mark.parametrize("p", [1, 8, 64])
 def test_separable_data_with_a_small_penalty_are_solved(p, l2):

@@ -181,6 +181,7 @@ def test_a_root_far_out_on_a_plateau():
     assert lam[0] == pytest.approx(115.0, abs=0.1)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("offset", [0.0, 1e5, 1e6, -1e6])
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 def test_offsets_of_rankers_with_two_values(offset, selection):

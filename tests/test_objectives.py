@@ -28,6 +28,7 @@ def agree(found, expected, rtol, atol=0.0):
 # Sums over pairs ----------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value(times=6)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (4, 300), (300, 4), (40, 50)], ids=str)
 @pytest.mark.parametrize(("price", "loss"), PAIRS)
 def test_value_and_weights_are_those_of_the_double_loop(price, loss, shape):
@@ -48,6 +49,7 @@ def test_value_and_weights_are_those_of_the_double_loop(price, loss, shape):
         agree(objectives.value(f_pos, f_neg, **ours(price, loss)), log_r, 1e-14, 1e-14)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "exponential"])
 @pytest.mark.parametrize("scale", [30.0, 1e3, 1e4])
 def test_far_scores_keep_their_digits(loss, scale):
@@ -74,6 +76,7 @@ def test_ties_and_scores_at_the_corners_of_losses(loss):
         assert (b[f_neg == 1.0] == b[1]).all()
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if (p, c) != ("falling", "exponential")])
 def test_case_weights_and_query_groups(price, loss):
     rng = np.random.default_rng(11)
@@ -98,6 +101,7 @@ def test_case_weights_and_query_groups(price, loss):
             assert (b[groups[1] == "e"] == 0).all()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "user"])
 @pytest.mark.parametrize("power", [1, 3])
 def test_weights_farther_apart_than_doubles_reach_against_fifty_digits(power, loss):
@@ -120,6 +124,7 @@ def test_weights_farther_apart_than_doubles_reach_against_fifty_digits(power, lo
                     assert abs(mp.mpf(float(found)) * R - expected) < 2e-11 * total
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "loss", mark_repeats(["logistic", "hinge", "huber", "squared_hinge"], quick=["logistic", "huber"])
 )
@@ -180,6 +185,7 @@ def test_log_r_is_right_where_r_is_no_double():
 # Derivatives --------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if c != "hinge"])
 def test_weights_are_derivatives_in_fifty_digits(price, loss):
     """Central differences of log R in 50 digits: nothing of them rounds."""
@@ -204,6 +210,7 @@ def test_weights_are_derivatives_in_fifty_digits(price, loss):
         agree(value, float(mp.log(value_and_weights(*exact, price, loss)[0])), 1e-13, 1e-13)
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize(("price", "loss"), PAIRS)
 def test_weights_are_slopes_of_the_value(price, loss):
     rng = np.random.default_rng(23)
@@ -222,6 +229,7 @@ def test_weights_are_slopes_of_the_value(price, loss):
 # Theorem 1 and convexity --------------------------------------------------------------------------
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize(
     ("price", "loss"),
     [(p, c) for p, c in PAIRS if p not in ("falling", "log") and c != "squared"] + [("steep", "logistic")],
@@ -271,6 +279,7 @@ def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
         pnorm.metrics.theorem1([1.0], [0.0], **arguments)
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if p != "falling"])
 @examples(25)
 @given(st.integers(0, 2**32))
@@ -293,6 +302,7 @@ ROOTS = {
 """Prices that never fall, and the least q such that they are convex in r ** (1/q), or in ln r."""
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("price", ROOTS)
 @pytest.mark.parametrize("loss", [*LOSSES, "own"])
 def test_a_price_goes_with_the_losses_that_make_r_convex(price, loss):
@@ -568,6 +578,7 @@ def test_check_false_lets_anything_pass_until_it_hurts():
         objectives.value([-2.0], [0.0], somewhere, "squared")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("function", [objectives.value, objectives.value_and_weights])
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),

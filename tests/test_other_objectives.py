@@ -30,6 +30,7 @@ def log_r(pos, neg, lam, price, loss):
 # Coordinate descent -------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("selection", ["absolute", "signed", "largest"])
 @pytest.mark.parametrize(("price", "loss"), SMOOTH)
 def test_training_is_coordinate_descent_on_all_pairs(price, loss, selection):
@@ -123,6 +124,7 @@ def test_a_callback_and_a_start():
 # Corners ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("price", ["linear", "power", "exponential"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_hinge_stalls_at_a_corner(seed, price):
@@ -211,6 +213,7 @@ TOUCHING = (
 
 
 # The forgiving price forgives all there is on so few rows.
+@pytest.mark.each_value
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in NEW if p != "user"])
 def test_a_ranker_that_separates(price, loss):
     lam, trace = pnorm.train(*APART, t_max=50, **ours(price, loss))
@@ -297,6 +300,7 @@ def convex_form(pos, neg, price, loss, l2):
     return value
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("l2", [0.0, 0.5])
 @pytest.mark.parametrize(("price", "loss"), NEW)
 def test_minimize_finds_the_minimiser(price, loss, l2):
@@ -325,6 +329,7 @@ def test_minimize_finds_the_minimiser(price, loss, l2):
         assert np.abs(pos.T @ a - neg.T @ b).max() <= 2e-10 * np.abs(a).sum()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in NEW if p != "user"])
 def test_separable_data(price, loss):
     lam, trace = pnorm.minimize(*APART, **ours(price, loss))

@@ -53,6 +53,7 @@ KINDS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rows", mark_repeats([1, 13, 1000], quick=[1, 13]))
@@ -132,6 +133,7 @@ class Forgetful(InLists):
         return super().reduce(function, jobs)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["thresholds", "closed"])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[64]))
@@ -214,6 +216,7 @@ MINIMISED = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", mark_repeats([1, 4, 64], quick=[1, 64]))
 @pytest.mark.parametrize("kind", MINIMISED)
 @pytest.mark.parametrize("weighted", [False, True])

@@ -50,6 +50,7 @@ def assert_same_points(path, pos, neg, H, **options):
         assert np.linalg.norm(path.lam[k] - lam) <= near
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("rows", [lambda seed: {}, weighted, grouped], ids=["rows", "weights", "groups"])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_point_is_that_of_a_cold_start(rows, seed):

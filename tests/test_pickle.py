@@ -159,6 +159,7 @@ def test_every_public_class_is_here():
         assert name.split(" ")[0].strip(",") in [cls.__name__ for cls in type(value).__mro__]
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize("name", RESULTS)
 def test_it_comes_back_as_it_was(name, trip):

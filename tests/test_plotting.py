@@ -673,6 +673,7 @@ def test_shapes_of_whole_numbers_have_whole_ticks(cuts):
     assert (ax.get_xticks() != np.floor(ax.get_xticks())).any()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("score", [-3.0, -0.01, 0.0, 3.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_the_word_missing_stands_off_lines(n, score):

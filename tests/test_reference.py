@@ -35,6 +35,7 @@ def assert_same_run(H_pos, H_neg, lam, trace, judge):
     np.testing.assert_allclose(lam, judge.lam, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -49,6 +50,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1.5, 64]))
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -119,6 +121,7 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
     assert compared >= 35
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("p", mark_repeats(POWERS, quick=[1, 1.5]))
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
@@ -169,6 +172,7 @@ def test_a_ranker_that_separates_ends_the_run_as_in_the_literal_one(p):
         assert_same_run(*H, lam, trace, judge)
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("flip", [1, -1])
 @pytest.mark.parametrize("p", POWERS)

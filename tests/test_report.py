@@ -359,7 +359,7 @@ PARTS = {
     "left_out",
     mark_repeats(
         ["p", "ids", "training", "title", "label", "notes", "reproduce", "l2", *PARTS],
-        quick=["p", "training", "label", *PARTS],
+        quick=["p", "training", "cross_validation", "trace"],
     ),
 )
 def test_any_part_may_be_left_out(fitted, tmp_path, left_out):
@@ -420,7 +420,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", mark_repeats(list(FORMS), quick=["frame", "list", "cuts"]))
 def test_rows_of_every_form(form, tmp_path):
     make, H = FORMS[form]
     X = make()

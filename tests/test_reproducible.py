@@ -14,6 +14,7 @@ import tempfile
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import mark_repeats
 from test_package import MODULES
 
 import pnorm
@@ -124,6 +125,10 @@ THREADED = {
 }
 
 
+LARGER = {"pnorm.cross_validate, few rows", "pnorm.cross_validate, penalties"}
+"""Calls that take long, of functions that have a shorter one."""
+
+
 def interval(name, more, seed):
     return getattr(metrics, name)(F, G, **more, confidence=0.9, n_resamples=50, seed=seed)
 
@@ -190,7 +195,7 @@ def test_no_function_is_left_out():
     assert sorted(SEEDED) == sorted(having("seed"))
 
 
-@pytest.mark.parametrize("name", THREADED)
+@pytest.mark.parametrize("name", mark_repeats(list(THREADED), quick=[name for name in THREADED if name not in LARGER]))
 def test_the_same_bits_on_any_number_of_threads(name):
     first, *others = [pickle.dumps(THREADED[name](n_threads=n)) for n in (1, 2, 5)]
     assert others == [first, first]

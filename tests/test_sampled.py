@@ -65,6 +65,7 @@ def options(kind, H):
     return more
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", mark_repeats([1, 4, 16], quick=[16]))
 @pytest.mark.parametrize("kind", PENALTIES)
 @pytest.mark.parametrize("of_levels", [False, True])
@@ -226,6 +227,7 @@ def test_a_sample_that_misleads_is_replaced_by_a_larger_one(monkeypatch):
     assert found[1].n_iter < 40
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 16])
 @pytest.mark.parametrize("l1", [0.0, 0.005])
 def test_without_l2_the_last_steps_have_a_hessian(few, monkeypatch, p, l1):

@@ -80,6 +80,7 @@ def lams(n, rng):
     yield np.zeros(n)
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", collections())
 def test_scores_are_the_sum_of_the_rankers_one_by_one(kind, form):
@@ -109,6 +110,7 @@ def test_scores_of_every_kind_of_collection(kind):
 # Threads
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "form", ["row-major", "column-major", "float32", "strided", "reversed", "csc", "pandas in pieces"]
 )
@@ -128,6 +130,7 @@ def test_the_same_bits_for_any_number_of_threads(kind, form):
 # One row
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("form", ["row-major", "float32", "big-endian", "lists", "pandas in pieces", "arrow", "polars"])
 @pytest.mark.parametrize("kind", collections())
 def test_a_row_alone_has_the_score_that_it_has_among_others(kind, form):
@@ -211,6 +214,7 @@ def test_more_cuts_than_a_code_has():
 # What is not used
 
 
+@pytest.mark.each_value(times=3)
 @pytest.mark.parametrize("wrong", mark_repeats([np.nan, np.inf, -np.inf], quick=[np.nan, -np.inf]))
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "pandas nullable"])
 @pytest.mark.parametrize("kind", [kind for kind in collections() if kind != "out of order"])
@@ -325,6 +329,7 @@ def test_columns_of_almost_one_value():
 # Memory
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", ["row-major", "column-major", "float32", "reversed", "pandas", "pandas column-major"])
 @pytest.mark.parametrize("kind", ["columns", "normalized", "quantiles"])
 def test_rows_are_read_where_they_lie(kind, form):

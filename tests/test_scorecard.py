@@ -134,6 +134,7 @@ def check_exports(card, names, rows, points):
         assert from_duckdb(card.to_sql(), names, rows) == points
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("points", [1, 10, 100])
 def test_rounding_moves_no_difference_by_more_than_the_bound(kind, points):
@@ -376,7 +377,9 @@ def test_all_forms_agree_on_boards():
 of_text = pytest.mark.parametrize(
     ("file", "delimiter", "positive", "names"),
     [
-        pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
+        pytest.param(
+            "adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=[needs("adult.data.gz"), pytest.mark.long]
+        ),
         pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
     ],
     ids=["adult", "bank"],

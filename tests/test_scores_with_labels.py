@@ -136,6 +136,7 @@ def test_scores_of_one_label_may_look_like_labels():
 NAN = np.where(np.arange(80) == 7, np.nan, F)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize(
     ("arguments", "how", "error", "message"),

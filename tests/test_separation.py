@@ -65,6 +65,7 @@ def far_apart(pos):
     return pos + np.array([20.0, 0.0, 0.0, 0.0])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 4, 64])
 @pytest.mark.parametrize("seed", range(6))
 def test_finite_coefficients_rank_every_training_pair_as_infinite_ones(seed, p):

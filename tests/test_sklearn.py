@@ -103,15 +103,18 @@ _ESTIMATORS = [
     PNormPush(cv=2, n_cuts=3),
     PNormPush(p=4, rankers="columns", cv=2),
 ]
-_REPEATS = 2, 3, 4, 6, 8, 13
-"""Estimators whose solver and whose weak rankers others have: the quick run leaves them out."""
+_OF_DEFAULT = checks_of(_ESTIMATORS[0])
+"""Checks of the first estimator; the quick run leaves them out of the others."""
 
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
         pytest.param(
-            estimator, check, id=f"{i}-{name_of(check)}-{j}", marks=[pytest.mark.long] if i in _REPEATS else []
+            estimator,
+            check,
+            id=f"{i}-{name_of(check)}-{j}",
+            marks=[pytest.mark.long] if i and name_of(check) in _OF_DEFAULT else [],
         )
         for i, estimator in enumerate(_ESTIMATORS)
         for j, check in enumerate(battery(estimator))
@@ -160,6 +163,7 @@ def test_newton_is_minimize(data, loss):
     assert model.n_iter_ == trace.n_iter
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("more", [{"l1": 0.5}, {"l2": 0.1, "max_columns": 2}, {"l1": 0.1, "l2": 0.1, "max_columns": 2}])
 @pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
 def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, more):

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 import workers
 from problems import HOME, needs
+from repeats import mark_repeats
 from scipy.special import softmax
 
 import pnorm
@@ -130,7 +131,16 @@ def of(H, pos, neg):
 STORAGES = storages()
 
 
-@pytest.fixture(params=STORAGES)
+LIKE_OTHERS = {
+    *("dense C float64", "dense F float32", "some columns F", "closed few values", "closed mixed columns"),
+    *("closed thresholds", "sparse cuts, sparse and dense", "sparse lines", "sparse cuts, missing"),
+    *(f"{name}, negated" for name in ("dense C float32", "closed", "mixed columns", "sparse cuts")),
+    *(f"{name}, repeated" for name in ("dense C float32", "closed", "sparse")),
+}
+"""Storages each part of which others have: the quick run leaves them out."""
+
+
+@pytest.fixture(params=mark_repeats(list(STORAGES), quick=STORAGES.keys() - LIKE_OTHERS))
 def case(request):
     return STORAGES[request.param]
 
@@ -342,6 +352,7 @@ def test_features_of_all_sizes_come_back():
     np.testing.assert_array_equal(np.concatenate([block for _, block in table.blocks()]), expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_cuts", [0, 1, 2, 3, 254, 255, 256, 700])
 def test_codes_count_the_cuts_below(n_cuts, dtype):
@@ -646,6 +657,7 @@ def test_ten_thousand_rounds_do_not_drift(p):
     assert np.log(trace.z).sum() == pytest.approx(mass[0] - mass[1], abs=1e-8)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", [1, 4])
 @pytest.mark.parametrize("of_cuts", [True, False])
 def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds(p, of_cuts):
@@ -775,6 +787,7 @@ def twice(form, kind, dtype, rng, rows=30, columns=3):
     return make((values, minor[order], starts), shape=dense.shape), dense
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool, np.float32, np.float64])
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
 @pytest.mark.parametrize("kind", ["array", "matrix"])

@@ -363,6 +363,7 @@ def test_pyarrow_reads_as_the_exact_reader_does(pieces, start):
     assert read(data, 0)[0] == read(data, 10**9)[0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("start", ["a;b;c\n", "\nsep=;\na;b;c\n"[1:], "", "a;b;c;\n"])
 def test_pyarrow_reads_what_it_can(encoding, start):
@@ -485,6 +486,7 @@ def test_text_in_parts_is_read_as_a_whole(tmp_path_factory, pieces, start, n_byt
     check_parts(path, (start + "".join(pieces)).encode(), rows, n_bytes, large)
 
 
+@pytest.mark.each_value(times=2)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 @pytest.mark.parametrize("start", ["a;b;c\n", "sep=;\na;b;c\n", "", "a;b;c;\n", 'a;b;c\n"1";"x\ny";3\n'])
 @pytest.mark.parametrize("n_bytes", [20, 333])

@@ -62,6 +62,7 @@ def test_signed_selection_never_lowers_a_coefficient():
     assert (pos.T @ u / u.sum() - neg.T @ w / w.sum() <= 1e-9).all()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("selection", ["signed", "largest"])
 @pytest.mark.parametrize("p", [1, 4])
 def test_no_increase_lowers_the_objective_where_these_rules_stop(p, selection):

@@ -106,7 +106,7 @@ RANKERS = {
 }
 
 
-@pytest.mark.parametrize("kind", RANKERS)
+@pytest.mark.parametrize("kind", mark_repeats(list(RANKERS), quick=["steps and slopes", "categories"]))
 def test_what_is_found_in_memory_is_found_on_partitions(kind):
     kinds = []
     for seed in range(16):
@@ -172,6 +172,7 @@ def touching(n=400, seed=0):
     return np.column_stack([pos, of_pos]), np.column_stack([neg, of_neg])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_minimiser_on_the_support(push, weighted):
