@@ -45,6 +45,7 @@ def test_the_configuration_is_read():
     assert (FOLDER / configuration["benchmark_dir"]).is_dir()
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_from_a_file_to_the_report(monkeypatch, capsys):
     pytest.importorskip("lightgbm")
     monkeypatch.syspath_prepend(FOLDER)
@@ -73,6 +74,7 @@ def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     assert max(float(row[22:28]) for row in none_staged) < 10
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_the_lists_of_other_splits(monkeypatch, capsys):
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.chdir(FOLDER.parent)

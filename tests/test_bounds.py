@@ -336,7 +336,7 @@ def has_cycle(B):
 @pytest.mark.parametrize(
     ("m", "n"),
     [
-        pytest.param(m, n, marks=[pytest.mark.long] if m * n > 8 else [])
+        pytest.param(m, n, marks=[pytest.mark.long] if m * n > 7 else [])
         for m in range(1, 4)
         for n in range(m, 10)
         if m * n <= 9

@@ -268,7 +268,13 @@ def at_most(share, lists=LISTS):
     return lists * share + 3.0 * math.sqrt(lists * share * (1.0 - share))
 
 
-@pytest.mark.parametrize("of", [lists_of_normals, lists_of_few_scores, lists_just_below, lists_with_a_bad_top])
+@pytest.mark.parametrize(
+    "of",
+    mark_repeats(
+        [lists_of_normals, lists_of_few_scores, lists_just_below, lists_with_a_bad_top],
+        quick=[lists_just_below, lists_with_a_bad_top],
+    ),
+)
 def test_a_precision_is_kept(of):
     rng = np.random.default_rng(3)
     kept, broken = 0, {True: 0, False: 0}

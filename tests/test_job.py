@@ -116,7 +116,10 @@ def test_differences_hold_jointly_as_in_a_bootstrap_row_by_row():
     assert difference.value.high - difference.value.low == pytest.approx(of_six, abs=0.5 * (of_six - of_one))
 
 
-@pytest.mark.parametrize(("n_others", "confidence"), [(1, 0.95), (3, 0.95), (3, 0.99), (12, 0.95)])
+@pytest.mark.parametrize(
+    ("n_others", "confidence"),
+    [(1, 0.95), (3, 0.95), (3, 0.99), pytest.param(12, 0.95, marks=pytest.mark.long)],
+)
 def test_the_chances_of_all_differences_to_miss_add_up_to_that_of_the_page(n_others, confidence):
     own, others = alike(n_others, 15, 40)
     found = quality(*own, others, confidence=confidence)

@@ -51,9 +51,7 @@ def ran(capsys, *words):
     return status, out, err
 
 
-@pytest.mark.parametrize(
-    "way", mark_repeats(["folder", "slash", "pattern", "files", "text"], quick=["folder", "pattern", "text"])
-)
+@pytest.mark.parametrize("way", mark_repeats(["folder", "slash", "pattern", "files", "text"], quick=["folder", "text"]))
 def test_the_command_on_many_files(capsys, frame, folder, tmp_path, way):
     frame.to_parquet(tmp_path / "all.parquet", index=False)
     text = tmp_path / "text"

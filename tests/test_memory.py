@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from memory import peak
+from repeats import mark_repeats
 
 import pnorm
 
@@ -77,9 +78,11 @@ STATED = {
     "auc": (lambda n: columns(*rows(n)), pnorm.metrics.auc, 9),
     "summary": (lambda n: columns(*rows(n)), pnorm.metrics.summary, 13),
 }
+LIKE_OTHERS = {"train, float32", "train, logistic", "train, grades", "minimize, l-bfgs"}
+"""Calls of functions that others call: the quick run leaves them out."""
 
 
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", mark_repeats(list(STATED), quick=STATED.keys() - LIKE_OTHERS))
 def test_memory_beside_the_data_is_some_numbers_per_row(name):
     make, call, numbers = STATED[name]
     call(*make(1000))  # whatever it imports

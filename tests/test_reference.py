@@ -77,6 +77,7 @@ def test_every_round_with_groups_is_the_literal_one(kind, weighted, selection, p
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("p", mark_repeats([1, 1.5, 4, 16], quick=[1.5, 16]))
 def test_small_groups_of_integers_meet_infinity_as_in_the_literal_one(p, selection):

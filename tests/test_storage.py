@@ -547,7 +547,7 @@ def test_one_path_on_magic(p):
 
 
 @needs("a9a.libsvm.gz")
-@pytest.mark.parametrize("p", [1, 4])
+@pytest.mark.parametrize("p", mark_repeats([1, 4], quick=[4]))
 def test_one_path_on_a9a(p):
     from sklearn.datasets import load_svmlight_file
 
