@@ -350,9 +350,9 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     assert f"and {more(of_method('magic', 'p = 1'))} on MAGIC, and nothing on Spambase" in text
     assert more(of_method("spambase", "p = 1")) == "0.000 ± 0.000"
     times = {method: [float(of_method(name, method)[-1]) for name in sets] for method in ("default", "EBM")}
-    (said,) = re.findall(r"in (\d+) to (\d+) s of processor time", text)
+    (said,) = re.findall(r"`fit` takes (\d+) to (\d+) s", text)
     assert said == (f"{min(times['default']):.0f}", f"{max(times['default']):.0f}")
-    assert f"takes {min(times['EBM']):.0f} to {max(times['EBM']):.0f} s" in text
+    assert f"explainable boosting {min(times['EBM']):.0f} to {max(times['EBM']):.0f} s" in text
     assert max(float(of_method(name, "HistGradientBoosting")[-1]) for name in sets) < 1
 
 
