@@ -135,7 +135,7 @@ def hero():
     print(*[f"{name} {mean:.1f} ± {error:.1f}" for name, mean, error in lists], *effects, sep="\n")
     title = f"Adult data: rank {found.scores.size:,} people,", "incomes above $50,000 first"
     panels = (
-        ("Tested on held-out rows", f"in the first {n:,}, mean of 10"),
+        ("Tested on held-out rows", f"in the first {n:,}, mean of 10 tests"),
         ("Reasons for each row", f"row {EXPLAINED}: effect on its score"),
         ("A readable score", "what two columns add to it"),
     )
@@ -218,7 +218,7 @@ def hero():
         put(6, 26, " ".join(title), size=24, weight="bold")
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 70, name, size=19, weight="bold")
-            put(6 + 303 * k, 96, what, size=17)
+            put(6 + 303 * k, 96, what, size=15.5)
         dots(put, axes, (6, 112), 15.5, (120, 106, 30))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
