@@ -179,7 +179,7 @@ class Cutoff:
         return np.asarray(scores >= self.score)
 
     def __repr__(self) -> str:
-        at = "none" if self.score is None else f"a score of {self._written or self.score}"
+        at = "none" if self.score is None else f"a score of {self._at()}"
         if self.score is not None and self._zero is not None:
             at += " (decision_function above 0)"
         return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
@@ -231,6 +231,10 @@ class Cutoff:
         """Return the number of positives among the held-out rows taken."""
         return round(self.n_pos * float(self.recall or 0.0))
 
+    def _at(self) -> str:
+        """Return the score of the nearest cut as text that takes the same held-out rows."""
+        return self._written or f"{self.nearest!r}".removesuffix(".0")
+
     def _sure(self) -> str:
         return f"with {100 * self.confidence:.4g} % confidence"
 
@@ -247,7 +251,7 @@ class Cutoff:
             promise = f"{self.promised:.4g} of the positives are among them"
         else:
             promise = f"{_count(self.promised, math.floor)} of {_count(self.rows)} are positives on average"
-        at = f"Rows with a score of {self._written or self.score} or more"
+        at = f"Rows with a score of {self._at()} or more"
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
         rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]
         if self.prior is not None:

@@ -12,7 +12,6 @@ import pytest
 from repeats import mark_repeats
 
 import pnorm
-from pnorm._command import printing
 from pnorm._command.main import main
 from pnorm._tables import open_source
 
@@ -223,7 +222,7 @@ def test_new_levels_are_told_once(capsys, tmp_path):
 
 @pytest.mark.parametrize(("wide", "gone"), [(120, ""), (80, "amount alone, by chance")])
 def test_the_table_of_figures_fits_the_terminal(capsys, monkeypatch, tmp_path, wide, gone):
-    monkeypatch.setattr(printing, "_width", lambda: wide)
+    monkeypatch.setenv("COLUMNS", str(wide))
     status, out, _ = run(capsys, table_of(tmp_path / "t.csv"), "--label", "Paid")
     assert status == 0
     lines = out.splitlines()

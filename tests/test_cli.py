@@ -856,7 +856,7 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         failed = pnorm.cutoff(pos, neg, **asked)
         told = " ".join(printing.cutoff_lines(failed))
         assert told.startswith(f"No cut-off guarantees {none} with 95 % confidence. A saved model has no cut-off. ")
-        assert f"The nearest cut takes rows with a score of {failed._written} or more." in told
+        assert f"The nearest cut takes rows with a score of {failed._at()} or more." in told
         promise = f"at least {100 * failed.promised:.4g} % {gives}, with 95 % confidence."
         assert f"For new rows like these, {promise}" in told
         assert not re.search("To plan|this guarantee|expect", told)
@@ -1685,7 +1685,7 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert [int(line.split()[1]) for line in top] == order.tolist()
     assert [line.split()[2] for line in top] == frame["tx"].to_numpy()[order].tolist()
     assert all("(+" in line for line in top)
-    assert f"Cut-off\n  Take rows with a score of {expected._written} or more." in out
+    assert f"Cut-off\n  Take rows with a score of {expected._at()} or more." in out
     assert "Next steps\n" in out
     written_page = page.read_text(encoding="utf-8")
     assert written_page.startswith("<!DOCTYPE html>")

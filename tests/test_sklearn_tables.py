@@ -379,7 +379,7 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     plain = pnorm.cutoff(f[y], f[~y], **asked)
     assert found == plain
     assert (hash(found), found.to_dict(), type(found)) == (hash(plain), plain.to_dict(), pnorm.Cutoff)
-    zero, at = f"{model.threshold_:.6g}", f"a score of {found._written}"
+    zero, at = f"{model.threshold_:.6g}", f"a score of {found._at()}"
     rule = ["predict takes rows with decision_function above 0."]
     rule.append(f"decision_function is now the score minus {zero} (threshold_).")
     again = pickle.loads(pickle.dumps(found))

@@ -484,7 +484,7 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
     begins = "Take rows" if found.kept else "The nearest cut takes rows"
     lines += sentences(
-        f"{begins} with a score of {found._written or found.nearest} or more. That is {share} ({deep} held-out rows)."
+        f"{begins} with a score of {found._at()} or more. That is {share} ({deep} held-out rows)."
     )
     by_chance = ""
     if found.asked == "recall":
