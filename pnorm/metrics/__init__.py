@@ -71,6 +71,7 @@ from pnorm.metrics._by_list import (
 from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._ranked_list import (
     LEAST,
+    Auc,
     AveragePrecision,
     Counts,
     DistinctScores,
@@ -508,9 +509,7 @@ def auc(
     )
 
 
-def _auc(at: DistinctScores) -> Any:
-    at = at.even
-    return dots(at.neg, at.above + 0.5 * at.pos) / at.pos.sum(axis=-1) / at.neg.sum(axis=-1)
+_auc = Auc()
 
 
 def partial_auc(
