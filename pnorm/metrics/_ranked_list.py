@@ -461,7 +461,7 @@ def estimates(
         variance = growth * float(found[:, i].var())
         if sizes is not None and isinstance(measure, Auc) and variance > _STILL:
             ends[0][i], ends[1][i] = measure.ends(values[i], variance, sizes, level)
-    return [Estimate(*numbers, level) for numbers in zip(values, *ends, strict=True)]
+    return [Estimate(*numbers, level) for numbers in zip(values, ends[0], ends[1], strict=True)]
 
 
 def estimates_by_place(
