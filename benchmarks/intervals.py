@@ -4,7 +4,8 @@
 
 Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 % intervals from 1000 resamples. What
 is estimated is the mean of the measure over such lists. Then the positives above every negative and the AUC on lists of
-other lengths.
+other lengths. Then the three measures that the command prints of the whole list, with few positives: normal scores so
+far apart, and Student's t with 3 degrees of freedom.
 
 The last table is about the intervals that the command prints for the first k rows. The means of the scores are so far
 apart. The numbers of positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It
@@ -16,10 +17,13 @@ rows.
 import numpy as np
 
 from pnorm import metrics
+from pnorm.metrics._by_name import first_negatives
 from pnorm.metrics._ranked_list import RankedList
 from pnorm.metrics._shares import first_rows, share
 
 POSITIVES, NEGATIVES, LISTS = 60, 300, 1000
+
+HEAD = f"{'held':>9}{'low':>6}{'high':>6}"
 
 
 def lists(seed, n, positives=POSITIVES, negatives=NEGATIVES):
@@ -50,6 +54,35 @@ def coverage_of(measure, *sizes):
     found = [measure(*f, confidence=0.95, seed=seed) for seed, f in enumerate(lists(1, LISTS, *sizes))]
     low, high = np.mean([x.high < mean for x in found]), np.mean([x.low > mean for x in found])
     print(f"{sizes[0]:9}{sizes[1]:11}{mean:10.4f}{1.0 - low - high:8.1%}{low:9.1%}{high:10.1%}")
+
+
+def coverage_with_few_positives(apart, freedom, positives, negatives):
+    """Print how often intervals of the whole list contain the mean, and lie below and above it."""
+    rng = np.random.default_rng(3)
+
+    def drawn():
+        f = (
+            rng.normal(size=positives + negatives)
+            if freedom is None
+            else rng.standard_t(freedom, positives + negatives)
+        )
+        return f[:positives] + apart, f[positives:]
+
+    def part(*f, **more):
+        return metrics.partial_auc(*f, max_fpr=first_negatives(negatives) / negatives, standardized=True, **more)
+
+    measures = metrics.auc, part, metrics.average_precision
+    mean = np.mean([[measure(*f) for measure in measures] for f in (drawn() for _ in range(10_000))], axis=0)
+    found = []
+    for seed in range(LISTS):
+        f = drawn()
+        found.append([tuple(measure(*f, confidence=0.95, seed=seed)) for measure in measures])
+    _, low, high = np.moveaxis(found, -1, 0)
+    too_low, too_high = (high < mean).mean(axis=0), (low > mean).mean(axis=0)
+    shares = np.stack([1.0 - too_low - too_high, too_low, too_high], axis=-1)
+    kind = "normal" if freedom is None else f"t, {freedom}"
+    told = "".join([f"{'':2}{x[0]:7.1%}{x[1]:6.1%}{x[2]:6.1%}" for x in shares])
+    print(f"{positives:9}{negatives:10}{kind:>8}{apart:6.1f}{told}", flush=True)
 
 
 def coverage_of_first_rows(n, positives, k, apart):
@@ -87,12 +120,17 @@ if __name__ == "__main__":
     coverage()
     for measure, all_sizes in (
         (metrics.positives_at_top, ((30, 300), (60, 300), (120, 280))),
-        (metrics.auc, ((20, 980), (30, 300), (60, 300))),
+        (metrics.auc, ((10, 200), (20, 980), (30, 300), (60, 300))),
     ):
         print(f"\n{measure.__name__}")
         print(f"{'positives':>9}{'negatives':>11}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
         for sizes in all_sizes:
             coverage_of(measure, *sizes)
+    print(f"\n{'':33}{'AUC':>21}{'partial AUC':>21}{'average precision':>21}")
+    print(f"{'positives':>9}{'negatives':>10}{'scores':>8}{'apart':>6}{HEAD * 3}")
+    for sizes in ((10, 200), (20, 180), (50, 450)):
+        for apart, freedom in ((0.0, None), (1.0, None), (1.0, 3), (2.3, None), (3.0, 3)):
+            coverage_with_few_positives(apart, freedom, *sizes)
     print(f"\n{'':36}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
     print(
         f"{'rows':>5}{'positives':>11}{'apart':>7}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}{'drawn':>8}{'drawn':>8}",

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from repeats import mark_repeats
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm
+from scipy.stats import t as student
 
 import pnorm
 from pnorm import metrics
@@ -383,17 +384,39 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
     for _ in range(60):
         draw = f_pos[rng.integers(14, size=14)], f_neg[rng.integers(17, size=17)]
         values.append(measure(*draw))
-    values.sort()
-    low, high = values[5], values[54]  # 10 % of the way from the first to the last
+    low, high = expanded(values, 0.8, 14)
+    if name == "auc":
+        low, high = newcombe(float(found), np.var(values), 14, 17, 0.8)
     if name == "recall_at":  # the first five rows are positive in all resamples
         assert low == high == 5 / 14
         low, high = clopper_pearson(5, 14, 0.8)[0], 5 / 14
-    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
+    assert (found.low, found.high) == pytest.approx((low, high), **({"abs": 1e-6} if name == "auc" else {"rel": 1e-12}))
     shuffled = measure(np.roll(f_pos, 3), f_neg[::-1], confidence=0.8, n_resamples=60, seed=5)
     assert (shuffled.low, shuffled.high) == (found.low, found.high)
     assert found.confidence == 0.8
     again = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=np.random.default_rng(5))
     assert (again.low, again.high) == (found.low, found.high)
+
+
+def expanded(values, confidence, n):
+    """The quantiles at which a normal mean of n rows would have Student's interval."""
+    z = math.sqrt(n / (n - 1)) * student.ppf(0.5 - 0.5 * confidence, n - 1)
+    tail = int(norm.cdf(z) * (len(values) - 1))
+    return sorted(values)[tail], sorted(values)[-1 - tail]
+
+
+def newcombe(value, variance, m, n, confidence):
+    """The AUCs within z standard errors on a fine grid; the error is the larger of two at the value (Auc.ends)."""
+    least = min(m, n)
+
+    def spread(t):
+        half = (m + n) / 2 - 1
+        return t * (1 - t) / (m * n) * (1 + half * (1 - t) / (2 - t) + half * t / (1 + t))
+
+    factor = max(1, variance * least / (least - 1) / spread(value))
+    t = np.linspace(0, 1, 2_000_001)
+    within = (value - t) ** 2 <= norm.ppf(0.5 + 0.5 * confidence) ** 2 * factor * spread(t)
+    return t[within][0], t[within][-1]
 
 
 def clopper_pearson(x, n, confidence):
@@ -563,8 +586,8 @@ def test_intervals_with_weights():
     for _ in range(41):
         rows, other = rng.integers(30, size=30), rng.integers(40, size=40)
         values.append(metrics.auc(f_pos[rows], f_neg[other], pos_weight=c[rows]))
-    values.sort()
-    assert (found.low, found.high) == pytest.approx((values[10], values[30]), rel=1e-12)
+    m = c.sum() ** 2 / (c @ c)
+    assert (found.low, found.high) == pytest.approx(newcombe(float(found), np.var(values), m, 40, 0.5), abs=1e-6)
     assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
 
 
@@ -595,8 +618,11 @@ def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
             drawn = zip(of_place, rng.multinomial(600, share), strict=True)
             neg = np.concatenate([np.resize(scores, n) for scores, n in drawn])  # any rows of the place
         values.append(measure(pos, neg))
-    values.sort()
-    assert (found.low, found.high) == pytest.approx((values[5], values[54]), rel=1e-12)
+    if name == "auc":
+        ends = newcombe(float(found), np.var(values), 6, 600, 0.8)
+        assert (found.low, found.high) == pytest.approx(ends, abs=1e-6)
+    else:
+        assert (found.low, found.high) == pytest.approx(expanded(values, 0.8, 6), rel=1e-12)
 
 
 @pytest.mark.parametrize("weighted", mark_repeats([False, True], quick=[True]))
@@ -667,12 +693,39 @@ def test_intervals_cover_what_they_estimate():
     assert 0.9 - 4 * 0.0173 < held / 300 < 0.9 + 4 * 0.0173
 
 
+@pytest.mark.parametrize(
+    ("name", "n_pos", "apart", "least"), [("auc", 10, 2.3, 0.93), ("average_precision", 8, 2.3, 0.92)]
+)
+def test_intervals_cover_with_few_positives(name, n_pos, apart, least):
+    """Without their rules, 80 and 86 % of these intervals hold the mean."""
+    rng, measure = np.random.default_rng(20), getattr(metrics, name)
+    lists = [(rng.normal(apart, 1, n_pos), rng.normal(size=200)) for _ in range(3000)]
+    truth = np.mean([measure(*f) for f in lists])
+    found = [measure(*f, confidence=0.95, n_resamples=300, seed=seed) for seed, f in enumerate(lists[:300])]
+    assert np.mean([x.low <= truth <= x.high for x in found]) > least
+
+
+def test_the_interval_of_the_auc_reads_both_sides_and_both_ends_alike():
+    rng = np.random.default_rng(21)
+    f_pos, f_neg = rng.normal(1.5, 1, 9), rng.normal(size=50)
+    found = metrics.auc(f_pos, f_neg, confidence=0.9, n_resamples=4000)
+    other = metrics.auc(-f_neg, -f_pos, confidence=0.9, n_resamples=4000)
+    assert tuple(other) == pytest.approx(tuple(found), abs=0.01)
+    below = metrics.auc(f_neg, f_pos, confidence=0.9, n_resamples=4000)
+    assert (1.0 - below.high, 1.0 - below.low) == pytest.approx((found.low, found.high), abs=0.01)
+    assert found - found.low > found.high - found  # a good list has more room below
+    doubled = metrics.auc(f_pos, f_neg, pos_weight=np.full(9, 2.0), confidence=0.9, n_resamples=4000)
+    assert tuple(doubled) == pytest.approx(tuple(found), abs=1e-9)  # rows are drawn, not copies
+    table = metrics.auc(metrics.ScoreTable.of(f_pos, f_neg), confidence=0.9, n_resamples=4000)
+    assert tuple(table) == pytest.approx(tuple(found), abs=0.01)
+
+
 def test_an_estimate_is_a_number():
     found = metrics.auc([3, 1, 2], [1, 0, 2.5], confidence=0.9)
     value, low, high = found
     assert low <= value <= high
     assert f"{found:.2f}" == "0.72"
-    assert repr(found) == str(found) == "0.722222 [0.277778, 1]"
+    assert repr(found) == str(found) == "0.722222 [0.276557, 0.943043]"
     assert found + 1 == value + 1
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         assert tuple(twin) == (value, low, high)

@@ -34,6 +34,11 @@ Intervals
     `high`. These ends are quantiles of the measure over ``n_resamples`` resampled lists. Each has I positives drawn
     from the positives with replacement, and K negatives drawn likewise (a stratified percentile bootstrap). A row is
     drawn together with its weight. ``seed`` is an integer or a `numpy.random.Generator`.
+    The quantiles are farther out with few rows, as in Hesterberg's expanded percentile interval [1]_. With Φ, the
+    distribution function of a normal variable, and n, the smaller of I and K, the lower one of 95 % is at
+    Φ(√(n / (n - 1)) t), where t is the quantile at 2.5 % of Student's t with n - 1 degrees of freedom. With weights,
+    (Σ w)² / Σ w² stands for the number of rows of a side. The interval of `auc` is another one, see there; those of
+    `difference` are not expanded.
     Where many rows share a score, their number is drawn instead of the rows, from the same distribution. Negatives
     with no positive between them count as one score, unless a measure depends on the scores themselves. A resample
     costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
@@ -43,6 +48,11 @@ Intervals
     A measure that does not differ between resamples has an interval of width zero. The exceptions are `precision_at`,
     `recall_at` and `enrichment_factor`, for instance if the first k rows are positive in every resample. Without
     weights they then have the intervals that the command prints.
+
+References
+----------
+.. [1] T. C. Hesterberg, "What Teachers Should Know About the Bootstrap: Resampling in the Undergraduate Statistics
+   Curriculum", The American Statistician 69(4), 2015.
 """
 
 from __future__ import annotations
@@ -71,6 +81,7 @@ from pnorm.metrics._by_list import (
 from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._ranked_list import (
     LEAST,
+    Auc,
     AveragePrecision,
     Counts,
     DistinctScores,
@@ -485,10 +496,19 @@ def auc(
         The share of pairs in the right order, from 0 to 1; 1/2 for a random order. An `Estimate` if there is a
         `confidence`.
 
+    Notes
+    -----
+    The interval is that of Newcombe's method 5 [2]_, which takes the variance of Hanley and McNeil at each end. If the
+    AUC varies more over the resamples than this variance at the value, the variance is multiplied by the ratio. In
+    simulations with 8 positives and more, 95 % intervals hold the mean of 95 to 100 % of lists
+    (``benchmarks/intervals.py``). If all resamples agree, the interval has no width.
+
     References
     ----------
     .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC
        Curve", AISTATS 2005, equation (1).
+    .. [2] R. G. Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part
+       2: asymptotic methods and evaluation", Statistics in Medicine 25(4), 2006.
 
     Examples
     --------
@@ -496,7 +516,7 @@ def auc(
     >>> pnorm.metrics.auc([3.0, 1.0], [1.0, 0.0])
     0.875
     >>> pnorm.metrics.auc([3.0, 1.0, 2.0], [1.0, 0.0, 2.5], confidence=0.9)
-    0.722222 [0.277778, 1]
+    0.722222 [0.276557, 0.943043]
 
     The same with labels:
 
@@ -508,9 +528,7 @@ def auc(
     )
 
 
-def _auc(at: DistinctScores) -> Any:
-    at = at.even
-    return dots(at.neg, at.above + 0.5 * at.pos) / at.pos.sum(axis=-1) / at.neg.sum(axis=-1)
+_auc = Auc()
 
 
 def partial_auc(

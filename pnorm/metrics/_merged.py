@@ -425,6 +425,14 @@ class MergedList(Weighed):
             gone = {"pos": gone["neg"], "neg": gone["pos"]}
         return DistinctScores(*[np.where(gone[side], 0, getattr(self._table, side)[at]) for side in ("pos", "neg")])
 
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """The rows of each side; with weights, the rows of one weight that vary as much (Kish's effective size)."""
+        if self._table.squares is None:
+            return self.n_pos, self.n_neg
+        pos, neg = [float(of_side.sum()) for of_side in self._table.squares]
+        return self.n_pos**2 / pos, self.n_neg**2 / neg
+
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> Estimate:
         """Return a measure with its bounds or, if `confidence` is given, an interval."""
         return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score)[0]

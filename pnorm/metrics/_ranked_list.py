@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtrit
 
 from pnorm import _checks
 from pnorm._categories import warn
@@ -52,7 +53,7 @@ class Estimate(float):
     high: float
     """Upper end of the interval."""
     confidence: float
-    """The share of resamples between `low` and `high`, from 0 to 1; 1 for the certain bounds of a `ScoreTable`."""
+    """The confidence of the interval, from 0 to 1; 1 for the certain bounds of a `ScoreTable`."""
 
     def __new__(cls, value: float, low: float, high: float, confidence: float) -> Estimate:
         """Make a float that keeps its interval."""
@@ -140,6 +141,9 @@ LEAST = 5e-324
 
 _TINY = 1e-150
 
+_STILL = 1e-24
+"""A variance of an AUC over resamples up to which these agree, but for rounding."""
+
 _BLOCK = 1 << 14
 """Size of an array over resamples. It limits the number of resamples measured at a time: arrays stay in the cache."""
 
@@ -181,6 +185,46 @@ class AveragePrecision:
         worst = np.maximum(pos - negatives * np.log1p(ratio), 0.0)
         precise = pos * ((above + pos) / np.maximum(above + pos + negatives, LEAST))
         return float(np.where(mixed, worst, precise).sum() / at.curve[1][-1])
+
+
+class Auc:
+    """The share of the pairs in the right order; a tied pair counts one half."""
+
+    def __call__(self, at: DistinctScores) -> Any:
+        at = at.even
+        return dots(at.neg, at.above + 0.5 * at.pos) / at.pos.sum(axis=-1) / at.neg.sum(axis=-1)
+
+    @staticmethod
+    def ends(value: float, variance: float, sizes: tuple[float, float], level: float) -> tuple[float, float]:
+        """Return the interval of Newcombe's method 5, or a wider one if the resamples vary more than it assumes.
+
+        With m positives and n negatives, the variance of an AUC of t is assumed to be that of Hanley and McNeil with
+        equal exponents::
+
+            V(t) = t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n),   N = (m + n) / 2 - 1
+
+        The ends are the roots of (value - t)² = z² r V(t), with r = max(1, variance / V(value)). The variance belongs
+        to the end, not to the value: a list that is better than others by luck also varies less.
+
+        References
+        ----------
+        .. [1] R. G. Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic.
+           Part 2: asymptotic methods and evaluation", Statistics in Medicine 25(4), 2006, method 5.
+        """
+        from scipy.optimize import brentq  # slow to import
+
+        m, n = sizes
+        half = 0.5 * (m + n) - 1.0
+
+        def spread(t: float) -> float:
+            return t * (1.0 - t) * (1.0 + half * (1.0 - t) / (2.0 - t) + half * t / (1.0 + t)) / (m * n)
+
+        factor = float(ndtri(0.5 + 0.5 * level)) ** 2 * max(1.0, variance / spread(value))
+
+        def outside(t: float) -> float:
+            return (value - t) ** 2 - factor * spread(t)
+
+        return float(brentq(outside, 0.0, value)), float(brentq(outside, value, 1.0))
 
 
 class _Side:
@@ -294,6 +338,12 @@ class RankedList(Weighed):
         """Return a measure, an `Estimate` if `confidence` is given."""
         return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score)[0]
 
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The rows of each side; with weights, the rows of one weight that vary as much (Kish's effective size)."""
+        pos, neg = [float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c) for at, c in self._rows]
+        return pos, neg
+
     def count(self, value: float) -> float:
         """Return a number of rows: an integer, unless rows have weights or the number has an interval."""
         if isinstance(value, Estimate):
@@ -320,7 +370,7 @@ class RankedList(Weighed):
                 found[where] = np.stack([measure(at) for measure in of], axis=-1)
             return found
 
-        return list(estimates(values, again, confidence, n_resamples, seed))
+        return list(estimates(values, again, confidence, n_resamples, seed, of, self.sizes))
 
     def resampled(
         self, place: NDArray[np.intp], rng: np.random.Generator, draws: int
@@ -386,15 +436,32 @@ def estimates(
     confidence: Any,
     n_resamples: Any,
     seed: Any,
+    of: Sequence[Measure] = (),
+    sizes: tuple[float, float] | None = None,
 ) -> list[Estimate]:
-    """Return values with intervals that contain the share `confidence` of the values of the resamples."""
+    """Return values with intervals from the values of the resamples.
+
+    An interval contains the share `confidence` of the values. With the `sizes` of both sides it is expanded: it
+    contains the larger share with which that of a mean of n rows, n those of the smaller side, would be as long as
+    Student's (Hesterberg's expanded percentile interval).
+    The AUC, if it is among the measures `of`, has its own interval (`Auc.ends`).
+    """
     level = _checks.probability(confidence, "confidence")
     draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
     rng = _checks.generator(seed)
     found = np.sort(again(rng, draws), axis=0)
-    tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # resamples beyond each end
-    low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
-    return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
+    beyond, growth = 0.5 * (1.0 - level), 1.0
+    if sizes is not None:
+        n = max(min(sizes), 2.0)
+        growth = n / (n - 1.0)  # the variance of a resampled mean is too small by this factor
+        beyond = float(ndtr(math.sqrt(growth) * stdtrit(n - 1.0, beyond)))
+    tail = int(beyond * (draws - 1) + 1e-9)  # resamples beyond each end
+    ends = [found[tail].tolist(), found[draws - 1 - tail].tolist()]
+    for i, measure in enumerate(of):
+        variance = growth * float(found[:, i].var())
+        if sizes is not None and isinstance(measure, Auc) and variance > _STILL:
+            ends[0][i], ends[1][i] = measure.ends(values[i], variance, sizes, level)
+    return [Estimate(*numbers, level) for numbers in zip(values, ends[0], ends[1], strict=True)]
 
 
 def estimates_by_place(
@@ -419,7 +486,8 @@ def estimates_by_place(
             found[where] = np.stack([measure(at) for measure in of], axis=-1)
         return found
 
-    near = estimates([float(measure(fewer)) for measure in of], again, confidence, n_resamples, seed)
+    as_they_are = [float(measure(fewer)) for measure in of]
+    near = estimates(as_they_are, again, confidence, n_resamples, seed, of, rows.sizes)
     exact = [float(measure(rows.distinct)) for measure in of]
     found = []
     for estimate, value, (least, most) in zip(near, exact, ranges, strict=True):
