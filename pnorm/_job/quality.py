@@ -77,7 +77,7 @@ class Measure(NamedTuple):
         """Whether the interval is close to its confidence, so that it may be shown.
 
         The positives above every negative depend on one negative. Their bootstrap interval is too short: in
-        ``benchmarks/intervals.py`` it holds the mean over lists in 82 to 91 %.
+        ``benchmarks/intervals.py`` it holds the mean over lists in 83 to 92 %.
         """
         return self.key != "positives_at_top"
 
@@ -241,7 +241,7 @@ def quality(
     Clopper's and Pearson's. ``benchmarks/intervals.py`` counts how often they hold. A stratified bootstrap, which takes
     the number of positives for known as well, does so in 61 to 97 % of 300 simulated lists each with 1, 3 and 24 % of
     positives, and is hardly narrower near the top. The intervals of the whole list, and of the differences, are from
-    that bootstrap (see `pnorm.metrics`).
+    that bootstrap; those of the list are expanded, and the AUC has its own (see `pnorm.metrics`).
 
     Words such as "better" are derived from two differences to each other list. The interval of each difference misses
     with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all

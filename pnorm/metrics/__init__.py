@@ -293,7 +293,7 @@ def r_max(
     Notes
     -----
     The interval is too short, because the measure depends on the best negative alone. On simulated lists of 330 to 400
-    rows, 95 % intervals contain the mean over lists in 82 to 91 %, and most others are too low
+    rows, 95 % intervals contain the mean over lists in 83 to 92 %, and most others are too low
     (``benchmarks/intervals.py``). For a reliable interval, use `precision_at` or `partial_auc`.
 
     References
@@ -359,7 +359,7 @@ def positives_at_top(
     Notes
     -----
     The interval is too short, because the measure depends on the best negative alone. On simulated lists of 330 to 400
-    rows, 95 % intervals contain the mean over lists in 82 to 91 %, and most others are too high
+    rows, 95 % intervals contain the mean over lists in 83 to 92 %, and most others are too high
     (``benchmarks/intervals.py``). For a reliable interval, use `precision_at` or `partial_auc`.
 
     References
@@ -1652,7 +1652,7 @@ _OF_FIRST_ROWS = {"precision_at": "precision", "recall_at": "recall", "enrichmen
 _OF_ONE_ROW = ("positives_at_top", "r_max")
 """Measures that depend on the best negative alone, whose bootstrap intervals are too short."""
 
-_TOO_SHORT = "* One row decides, so this interval is too short: at 95 %, it is right for 82 to 91 % of lists."
+_TOO_SHORT = "* One row decides, so this interval is too short: at 95 %, it is right for 83 to 92 % of lists."
 """As counted by benchmarks/intervals.py."""
 
 
@@ -1780,8 +1780,8 @@ def summary(
     normalized_discounted_gain      0.9684   0.9635 to 0.9732
     average_precision               0.8098   0.7877 to 0.8356
     standardized_partial_auc        0.5625   0.5488 to 0.5898
-    auc                             0.7057   0.6720 to 0.7390
-    * One row decides, so this interval is too short: at 95 %, it is right for 82 to 91 % of lists.
+    auc                             0.7057   0.6701 to 0.7386
+    * One row decides, so this interval is too short: at 95 %, it is right for 83 to 92 % of lists.
 
     From the scores of all rows and their labels:
 
