@@ -483,9 +483,7 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
     begins = "Take rows" if found.kept else "The nearest cut takes rows"
-    lines += sentences(
-        f"{begins} with a score of {found._at()} or more. That is {share} ({deep} held-out rows)."
-    )
+    lines += sentences(f"{begins} with a score of {found._at()} or more. That is {share} ({deep} held-out rows).")
     by_chance = ""
     if found.asked == "recall":
         promise = f"at least {100 * found.promised:.4g} % of the positives are taken"
