@@ -405,9 +405,8 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
     place = {name: k for k, name in enumerate(head)}
     alone = [k for name, k in place.items() if name.endswith(markup.ALONE)]
     least = [*alone, place["by chance"], *[place[name] for name in (LINEAR, CURVES) if name in place]]
-    while (
-        len(lines[0]) > _width() - 2 and least and not _is_unbounded()
-    ):  # a wrapped line would not be readable as a row
+    room = _given_width() - 2 if _given_width() else len(lines[0])  # a wrapped line would not be readable as a row
+    while len(lines[0]) > room and least:
         left_out.append(least.pop(0))
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
@@ -641,26 +640,21 @@ def _fitting(text: str, room: int) -> str:
     return "; ".join(parts)
 
 
-def _is_unbounded() -> bool:
-    """Return whether lines may be as long as they need to be: the output is no terminal, and COLUMNS is not set."""
-    given = os.environ.get("COLUMNS", "")
-    return not (given.isdecimal() and int(given) > 0) and not _terminal_columns()
-
-
-def _terminal_columns() -> int:
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
-    except (OSError, ValueError, AttributeError):  # not a terminal
-        return 0
-
-
-def _width() -> int:
-    """Return the characters of a line: COLUMNS if it is set, or else those of the terminal."""
+def _given_width() -> int:
+    """Return the characters of a line: COLUMNS if it is set, or else those of the terminal; 0 without either."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
         return max(int(given), _NARROW)
-    found = _terminal_columns()
-    return max(found, _NARROW) if found else _WIDE
+    try:
+        found = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError, AttributeError):  # not a terminal
+        return 0
+    return max(found, _NARROW) if found else 0
+
+
+def _width() -> int:
+    """Return the characters of a line of sentences."""
+    return _given_width() or _WIDE
 
 
 def at_end(push: str) -> str:
