@@ -568,8 +568,9 @@ def _next(
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
     if found.tested is not None and job.test is None and job.columns.time is None:
-        for name in [name for name in dates if _divides(arguments, job, name)][:1]:
-            step("Test on the latest rows", ["--time", name])
+        dividing = next((name for name in dates if _divides(arguments, job, name)), None)
+        if dividing is not None:
+            step("Test on the latest rows", ["--time", dividing])
     if together and not suspects and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
         step(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", ["--ignore", weak])
