@@ -491,13 +491,13 @@ def written(score: float, *sides: Vector) -> str:
 
     A cut-off is just above the score of the first row that is not taken, and many rows may have that one.
     """
-    texts = []
+    taken = [f >= score for f in sides]
     for digits in range(6, 17):
         for rounding in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR):
-            rounded = Context(digits, rounding).create_decimal_from_float(score)
-            texts.append(f"{float(rounded):.{digits}g}")
-    same = (text for text in texts if all(np.array_equal(f >= float(text), f >= score) for f in sides))
-    return next(same, repr(float(score)))
+            rounded = float(Context(digits, rounding).create_decimal_from_float(score))
+            if all(np.array_equal(f >= rounded, own) for f, own in zip(sides, taken, strict=True)):
+                return f"{rounded:.{digits}g}"
+    return repr(float(score))
 
 
 def _read(fields: _checks.Fields) -> Cutoff:
