@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -470,19 +469,17 @@ def _choice(of: Findings) -> Section | None:
     return (
         "choice",
         "How p and the penalty were chosen",
-        chosen + _choice_chart(found) + _of_choice(str(found)),
+        chosen + _choice_chart(found) + _of_choice(found),
     )
 
 
-def _of_choice(told: str) -> str:
-    """Return a table in plain text, and the lines above and below it as paragraphs, which are wrapped."""
-    parts = []
-    for is_row, lines in itertools.groupby(told.splitlines(), lambda line: "  " in line):
-        if is_row:
-            parts.append(f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(lines))}</pre>')
-        else:
-            parts += [paragraph(sheet.escaped_lines(line), kind="soft") for line in lines]
-    return "".join(parts)
+def _of_choice(found: CrossValidation) -> str:
+    """Return the comparison as a table in plain text, and the lines above and below it as paragraphs, which wrap."""
+    *_, below = found._table()
+    above, *rows = str(found).splitlines()[: -len(below)]
+    table = f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(rows))}</pre>'
+    first, *rest = [paragraph(sheet.escaped_lines(line.strip()), kind="soft") for line in (above, *below)]
+    return "".join([first, table, *rest])
 
 
 def _choice_chart(found: CrossValidation) -> str:

@@ -108,11 +108,6 @@ def _abscissas(shape: Shape, shares: Vector, low: Vector, high: Vector) -> tuple
     return x, np.r_[True, np.tile([False, True], cuts.size), False]
 
 
-def _is_whole(shape: Shape) -> bool:
-    """Return whether the cuts of a column lie halfway between whole numbers."""
-    return bool(not shape.read_off and shape.cuts.size and (2.0 * shape.cuts % 1.0 == 0.0).all())
-
-
 def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
     shape, x = drawn.shape, drawn.x
     write = _as_text(shape) if shape.read_off else plain_number
@@ -123,7 +118,7 @@ def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
             text(shape.name, 30),
             write,
             ticks=3 if shape.read_off else 6,
-            whole=_is_whole(shape),
+            whole=shape._is_whole and not shape.read_off,
         ),
         Axis(*room, "", plain_number),
         f"Shape of {text(shape.name)}",
