@@ -79,18 +79,17 @@ def choice(name, rows, y):
     return TREES[k], WEIGHTS[i]
 
 
-def of_trees(seed):
+def of_trees(found):
     """Return the positives in the first rows of a split by boosted trees, and the settings chosen."""
-    frame, y = adult()
-    out = hold_out.share(y, seed=seed)
-    rows, new = as_categories(*[frame.mask(frame == "?")[part] for part in (~out, out)])
+    (frame, y), (held, y_held) = found.training, found.held_out
+    rows, new = as_categories(frame, held)
     hits, chosen = {}, {}
     for name in (ADDITIVE, BOOSTED):
-        chosen[name] = n, weight = choice(name, rows, y[~out])
-        best = trees(name, rows, y[~out], weight, max_iter=n, early_stopping=False)
-        hits[name] = first_hits(best.decision_function(new), y[out])
+        chosen[name] = n, weight = choice(name, rows, y)
+        best = trees(name, rows, y, weight, max_iter=n, early_stopping=False)
+        hits[name] = first_hits(best.decision_function(new), y_held)
     for name, of in AS_THEY_COME.items():
-        hits[name] = first_hits(trees(of, rows, y[~out]).decision_function(new), y[out])
+        hits[name] = first_hits(trees(of, rows, y).decision_function(new), y_held)
     return hits, chosen
 
 
@@ -106,7 +105,7 @@ def main():
         found = split(seed)
         y = found.held_out[1]
         lists = {THIS: found.scores, NO_PUSH: split(seed, p=1, compare=False, n_top=0).scores, **found.others}
-        hits, settings = of_trees(seed)
+        hits, settings = of_trees(found)
         runs.append({name: first_hits(f, y) for name, f in lists.items()} | hits)
         chosen.append(settings)
         print(f"split {seed}: {runs[-1]} {settings}", file=sys.stderr, flush=True)
