@@ -23,6 +23,7 @@ from repeats import mark_repeats
 
 import pnorm
 from pnorm.__main__ import main
+from pnorm._command import demonstration
 from pnorm._core import _tilt
 
 ROOT = Path(__file__).parents[1]
@@ -334,6 +335,16 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
         assert f"{words} {means[name]}" in alt
     gain = next(float(mean) for name, mean, *_ in tables[1] if name == "this list, p = 1")
     assert f"adds {gain:.0f} of 1,000 in the picture" in text
+    # simulated claims
+    assert (
+        f"regression has {demonstration.LOGISTIC:.0f} wrong claims among them, or {demonstration.WEIGHTED:.0f} if these weigh"
+        in text
+    )
+    assert f"(means of {demonstration.DRAWS} draws" in text
+    assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
+        round(demonstration.BY_DEFAULT),
+        round(demonstration.OVER_DRAWS[16.0]),
+    ]
     # average precision on the leads
     means, differences = splits.split("\nthis list less")
     (own,) = re.findall(r"^average precision +(\S+)", means, re.MULTILINE)
