@@ -1,4 +1,4 @@
-"""How often a fit on noise, or on a weak signal, is called better than a random order, by two rules.
+"""Error rates and power of two tests of a fit against random orders.
 
     python benchmarks/chance.py       # some twenty minutes
 
@@ -36,6 +36,7 @@ def verdicts(seed, n, d, share, slope):
 
 
 def main():
+    """Print a line for each case."""
     print(f"so many of {SETS} sets of rows are called better than a random order")
     print(f"{'rows':>5} {'columns':>8} {'positive':>9} {'slope':>6}  {'random orders':>14} {'t interval':>11}")
     for n, d, share in CASES:

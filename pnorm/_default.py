@@ -195,7 +195,7 @@ class OutOfFold:
 
     @property
     def verdict(self) -> str:
-        """The same in words."""
+        """The comparison with random orders in words: better, or not shown to be."""
         return f"{'better' if self.beats_chance else 'not shown to be better'} than a random order"
 
     def __str__(self) -> str:

@@ -448,7 +448,7 @@ def drawn_rows(y, k, confidence):
     hits = np.round(k * above[m] / m, 12)
 
     def below(share, a, b):
-        """How much of the mixture of Beta(a, b) is below a share; it is at zero or one where a or b is zero."""
+        """The distribution function of the mixture of Beta(a, b), with all mass at zero where a is, at one where b is."""
         inside = beta.cdf(share, np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0))
         return weights @ np.where(b == 0, 0.0, np.where(a == 0, 1.0, inside))
 

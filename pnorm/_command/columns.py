@@ -91,7 +91,7 @@ class Rows:
     is_undated: bool = False
     """Whether some of the rows without a label count as such because they have no time."""
     times: hold_out.Times | None = None
-    """How the column of --time is read."""
+    """The reader of the column of --time, if the option is given."""
     all_rows: Rows | None = None
     """All rows of the file, if those without a label were set apart in memory."""
     at: NDArray[np.intp] | None = None

@@ -94,7 +94,7 @@ class Reader:
         """The number of rows without a label, when all rows were read once."""
         self._is_undated = False
         self.times: hold_out.Times | None = None
-        """How the column of --time is read, when it was read once."""
+        """The reader of the column of --time, after the first pass over the column."""
         self._texts: set[str] = set()
         """All labels, if --negative sets some of them apart."""
         self.counts = self._labels.counts

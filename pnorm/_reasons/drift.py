@@ -37,8 +37,10 @@ from pnorm._reasons.shapes import values_text
 from pnorm.rankers import WeakRankers, as_rankers
 
 SOME, MUCH = 0.1, 0.25
-MEANING = f"PSI, the population stability index, is 0 if nothing changed; {MUCH} or more is much."
 """The customary marks of the population stability index."""
+
+MEANING = f"PSI, the population stability index, is 0 if nothing changed; {MUCH} or more is much."
+"""A sentence below lists of what moved."""
 
 _LEAST = 5.0
 """Rows that are expected in each bin of a test, in the smaller table."""

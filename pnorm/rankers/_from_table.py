@@ -332,7 +332,7 @@ def made(
 
 @dataclass(frozen=True)
 class ReadAs:
-    """How a column is read."""
+    """The kind and form that `from_table` gives a column, and the other kinds that are possible."""
 
     reading: Reading
     doubt: str
