@@ -241,7 +241,7 @@ def quality(
     Clopper's and Pearson's. ``benchmarks/intervals.py`` counts how often they hold. A stratified bootstrap, which takes
     the number of positives for known as well, does so in 61 to 97 % of 300 simulated lists each with 1, 3 and 24 % of
     positives, and is hardly narrower near the top. The intervals of the whole list, and of the differences, are from
-    that bootstrap; those of the list are expanded, and the AUC has its own (see `pnorm.metrics`).
+    that bootstrap and expanded; the AUC has its own (see `pnorm.metrics`).
 
     Words such as "better" are derived from two differences to each other list. The interval of each difference misses
     with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all
@@ -522,7 +522,7 @@ def _differences(
 
     draws = max(_RESAMPLES, math.ceil(2.0 * _BEYOND / (1.0 - confidence)) + 1)
     as_they_are: list[float] = differences([side.counts()[None] for side, _ in sides])[0].tolist()
-    near = estimates(as_they_are, again, confidence, draws, rng)
+    near = estimates(as_they_are, again, confidence, draws, rng, sizes=ranked[0].sizes)
     exact = [[float(measure(rows.distinct)) for rows in ranked] for measure in measures]
     return [moved(value, a - b, 1.0, -1.0) for value, (a, b) in zip(near, exact, strict=True)]
 

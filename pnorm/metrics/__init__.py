@@ -37,8 +37,7 @@ Intervals
     The quantiles are farther out with few rows, as in Hesterberg's expanded percentile interval [1]_. With Φ, the
     distribution function of a normal variable, and n, the smaller of I and K, the lower one of 95 % is at
     Φ(√(n / (n - 1)) t), where t is the quantile at 2.5 % of Student's t with n - 1 degrees of freedom. With weights,
-    (Σ w)² / Σ w² stands for the number of rows of a side. The interval of `auc` is another one, see there; those of
-    `difference` are not expanded.
+    (Σ w)² / Σ w² stands for the number of rows of a side. The interval of `auc` is another one, see there.
     Where many rows share a score, their number is drawn instead of the rows, from the same distribution. Negatives
     with no positive between them count as one score, unless a measure depends on the scores themselves. A resample
     costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
@@ -1640,7 +1639,7 @@ def difference(
         return found
 
     value = float(measure(pos_a, neg_a)) - float(measure(pos_b, neg_b))
-    return estimates([value], again, confidence, n_resamples, seed)[0]
+    return estimates([value], again, confidence, n_resamples, seed, sizes=(pos_a.size, neg_a.size))[0]
 
 
 # All at once ------------------------------------------------------------------------------------------

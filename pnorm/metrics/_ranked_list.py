@@ -370,7 +370,7 @@ class RankedList(Weighed):
                 found[where] = np.stack([measure(at) for measure in of], axis=-1)
             return found
 
-        return list(estimates(values, again, confidence, n_resamples, seed, of, self.sizes))
+        return list(estimates(values, again, confidence, n_resamples, seed, of, sizes=self.sizes))
 
     def resampled(
         self, place: NDArray[np.intp], rng: np.random.Generator, draws: int
@@ -437,29 +437,27 @@ def estimates(
     n_resamples: Any,
     seed: Any,
     of: Sequence[Measure] = (),
-    sizes: tuple[float, float] | None = None,
+    *,
+    sizes: tuple[float, float],
 ) -> list[Estimate]:
     """Return values with intervals from the values of the resamples.
 
-    An interval contains the share `confidence` of the values. With the `sizes` of both sides it is expanded: it
-    contains the larger share with which that of a mean of n rows, n those of the smaller side, would be as long as
-    Student's (Hesterberg's expanded percentile interval).
+    An interval contains more than the share `confidence` of the values (Hesterberg's expanded percentile interval):
+    that of a mean of n rows, the number of the smaller side, would be as long as Student's.
     The AUC, if it is among the measures `of`, has its own interval (`Auc.ends`).
     """
     level = _checks.probability(confidence, "confidence")
     draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
     rng = _checks.generator(seed)
     found = np.sort(again(rng, draws), axis=0)
-    beyond, growth = 0.5 * (1.0 - level), 1.0
-    if sizes is not None:
-        n = max(min(sizes), 2.0)
-        growth = n / (n - 1.0)  # the variance of a resampled mean is too small by this factor
-        beyond = float(ndtr(math.sqrt(growth) * stdtrit(n - 1.0, beyond)))
+    n = max(min(sizes), 2.0)
+    growth = n / (n - 1.0)  # the variance of a resampled mean is too small by this factor
+    beyond = float(ndtr(math.sqrt(growth) * stdtrit(n - 1.0, 0.5 * (1.0 - level))))
     tail = int(beyond * (draws - 1) + 1e-9)  # resamples beyond each end
     ends = [found[tail].tolist(), found[draws - 1 - tail].tolist()]
     for i, measure in enumerate(of):
         variance = growth * float(found[:, i].var())
-        if sizes is not None and isinstance(measure, Auc) and variance > _STILL:
+        if isinstance(measure, Auc) and variance > _STILL:
             ends[0][i], ends[1][i] = measure.ends(values[i], variance, sizes, level)
     return [Estimate(*numbers, level) for numbers in zip(values, ends[0], ends[1], strict=True)]
 
@@ -487,7 +485,7 @@ def estimates_by_place(
         return found
 
     as_they_are = [float(measure(fewer)) for measure in of]
-    near = estimates(as_they_are, again, confidence, n_resamples, seed, of, rows.sizes)
+    near = estimates(as_they_are, again, confidence, n_resamples, seed, of, sizes=rows.sizes)
     exact = [float(measure(rows.distinct)) for measure in of]
     found = []
     for estimate, value, (least, most) in zip(near, exact, ranges, strict=True):
