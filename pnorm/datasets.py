@@ -262,6 +262,15 @@ def pima(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.pima()
+    >>> data
+    <268 positives and 500 negatives in 8 columns>
+    >>> (data.X[:, data.names.index("insulin")] == 0).sum().item()  # not measured
+    374
     """
     return _load(_PIMA, data_home)
 
@@ -288,6 +297,15 @@ def wdbc(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.wdbc()
+    >>> data
+    <212 positives and 357 negatives in 30 columns>
+    >>> data.names[:3]
+    ('mean radius', 'mean texture', 'mean perimeter')
     """
     return _load(_WDBC, data_home)
 
@@ -315,6 +333,15 @@ def housing(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.housing()
+    >>> data
+    <35 positives and 471 negatives in 13 columns>
+    >>> data.names[-2:]
+    ('LSTAT', 'MEDV')
     """
     return _load(_HOUSING, data_home)
 
@@ -340,6 +367,15 @@ def ionosphere(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.ionosphere()
+    >>> data
+    <225 positives and 126 negatives in 34 columns>
+    >>> (data.X[:, 1] == 0).all().item()
+    True
     """
     return _load(_IONOSPHERE, data_home)
 
@@ -366,6 +402,15 @@ def spambase(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.spambase()
+    >>> data
+    <1813 positives and 2788 negatives in 57 columns>
+    >>> data.names[-3:]
+    ('average run of capitals', 'longest run of capitals', 'capitals')
     """
     return _load(_SPAMBASE, data_home)
 
@@ -391,6 +436,15 @@ def magic(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.magic()
+    >>> data
+    <12332 positives and 6688 negatives in 10 columns>
+    >>> data.y[0].item(), data.y[-1].item()
+    (1, 0)
     """
     return _load(_MAGIC, data_home)
 
@@ -417,6 +471,15 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file does not exist and cannot be fetched.
     ValueError
         If the file has another sha256 than expected.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.a9a()
+    >>> data
+    <7841 positives and 24720 negatives in 123 columns>
+    >>> int(data.X.sum(axis=1).max())
+    14
     """
     return _load(_A9A, data_home)
 
