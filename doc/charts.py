@@ -229,28 +229,31 @@ def additive_ap(theme):
 
 
 def additive_summary(theme):
-    """The default less the best of the other additive scores, for four measures, with the mean beside each mark.
+    """The default less the best of the other additive scores, for four measures, with the number beside each mark.
 
-    Errors differ by a factor of a hundred between the sets, so the axes are logarithmic away from zero.
+    Each measure has its own axis: the errors in the first per cent are thirty times those of the AUC.
     """
     ((_, heading, rows),) = tables("additive_summary")
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
     cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
-    figure, axes = figure_of(2, 2, (WIDTH, 6.4), sharex=True, sharey=True)
+    figure, axes = figure_of(2, 2, (WIDTH, 6.4), sharey=True)
     for ax, measure in zip(axes.flat, MEASURES, strict=True):
+        ends = []
         for y, row in enumerate(rows):
             numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
             more, error = map(number, numbers)
+            ends.append(abs(more) + 2 * error)
             difference(ax, theme, more, y, error)
-            ax.text(1.0, y, numbers[0], transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
+            told = " ± ".join(numbers)
+            ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.set_title(TITLES[measure])
-        ax.set_xscale("symlog", linthresh=0.01)
-        ax.set_xlim(-0.5, 8)  # the numbers are at the right
-        ax.set_xticks([-0.1, -0.01, 0, 0.01, 0.1], ["−0.1", "−0.01", "0", "0.01", "0.1"])
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.tick_params(axis="x", labelbottom=True, labelsize=8.5)
+        end = 1.1 * max(ends)
+        ax.set_xlim(-end, 2.9 * end)  # the numbers are at the right
+        tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
+        ax.set_xticks([-tick, 0, tick])
+        thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [row[0] for row in rows])
     figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
