@@ -3,7 +3,6 @@
 import dataclasses
 import importlib
 import itertools
-import re
 from functools import partial
 from pathlib import Path
 

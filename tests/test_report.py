@@ -245,8 +245,14 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
     ("by", "told"),
     [
         (0.0, "as many positives in the first 10 rows (1 fewer to 1 more)"),
-        (0.01, "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)"),
-        (-0.5, "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)"),
+        (
+            0.01,
+            "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)",
+        ),
+        (
+            -0.5,
+            "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)",
+        ),
         (1.0, "1 positive more in the first 10 rows (1 fewer to 1 more)"),
         (3.97, "about 4 positives more in the first 10 rows (1 fewer to 1 more; tied rows count in part)"),
     ],
@@ -819,7 +825,13 @@ def test_levels_that_add_the_same_share_a_line():
 @pytest.mark.parametrize(
     ("low", "value", "high", "told", "wins"),
     [
-        (-1.0, -0.0498, -0.001, "as many positives, to within one row, in the first 245 rows (0 to 1 fewer; tied", False),
+        (
+            -1.0,
+            -0.0498,
+            -0.001,
+            "as many positives, to within one row, in the first 245 rows (0 to 1 fewer; tied",
+            False,
+        ),
         (-3.0, -1.0, -0.5, "1 positive fewer in the first 245 rows (0 to 3 fewer)", True),
         (-3.0, -1.0, 0.0, "1 positive fewer in the first 245 rows (0 to 3 fewer)", False),
         (0.001, 0.5, 1.0, "as many positives, to within one row, in the first 245 rows (0 to 1 more", False),

@@ -477,8 +477,8 @@ def _beyond(job: _Job, learned: Learned) -> list[str]:
     if part < _MATTERS * spread:
         return []
     return [
-        f"{shown(time, 30)} is also a column of the score. Its trend gives all later rows the value of the latest "
-        f"training row. To leave it out: {pasted('--ignore', time)}"
+        f"{shown(time, 30)} is learned from too; later rows get its trend in the latest training row (to leave it "
+        f"out: {pasted('--ignore', time)})"
     ]
 
 

@@ -167,7 +167,7 @@ def positive(rows: Rows, label: str) -> str:
 def notes(texts: Iterable[str]) -> None:
     """Print assumptions about the format of the files."""
     for text in dict.fromkeys(texts):
-        print("\n".join([f"  {line}" for line in sentences(one_line(text), 2)]))
+        print(f"  {one_line(text)}")
 
 
 def moved_lines(told: Iterable[str]) -> list[str]:
