@@ -49,9 +49,8 @@ def said(found):
     beaten = dict(markup.beaten(found))
     of_first = []
     for of in found.differences:
-        where = markup.there(of, found.push)
-        shows = markup.compared(of, found.push)[2]
-        of_first.append((shows == f"This list is better {where}.", where in beaten.get(of.other, "")))
+        is_better = markup.compared(of, found.push)[2] == markup.THIS_IS_BETTER
+        of_first.append((is_better, markup.there(of, found.push) in beaten.get(of.other, "")))
     of_average = [(of.value.low > 0.0, "in average precision" in beaten.get(of.other, "")) for of in found.averages]
     return of_first, of_average
 

@@ -32,6 +32,9 @@ _RATIO = 1.2
 _PART = 4
 """The first cut allows a wrong row, unless it would take more than this part of the rows."""
 
+_NONE = 0.005
+"""Below this bound of a precision or a recall, texts say that none can be proved."""
+
 _NODES = np.linspace(-8.5, 8.5, 401)
 _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 """A trapezoidal rule over quantiles of a normal variable."""
@@ -219,13 +222,25 @@ class Cutoff:
         if self.asked == "budget":
             return [f"no cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer"]
         missed = [f"no cut-off keeps a {self.asked} of {self.target:.4g} {self._sure()}"]
-        if self.promised is not None:
+        if self._proves_none():
+            missed.append(self._first_rows())
+        elif self.promised is not None:
             missed.append(
                 f"The nearest cut takes the first {self.depth} of {self.n_pos + self.n_neg} held-out rows, "
                 f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
                 f"{self.promised:.4g} (one-sided bound)"
             )
         return missed
+
+    def _proves_none(self) -> bool:
+        """Return whether the bound of the nearest cut is zero, or so near that it says nothing."""
+        return self.promised is not None and self.promised < _NONE and self.asked != "budget"
+
+    def _first_rows(self) -> str:
+        """Return a sentence on the rows that were tested in vain, without a full stop."""
+        found = self._found()
+        told = f"{found or 'none'} of the first {self.depth} of {self.n_pos + self.n_neg} held-out rows"
+        return f"No {self.asked} at all can be proved, as {told} {'is' if found < 2 else 'are'} positive"
 
     def _found(self) -> int:
         """Return the number of positives among the held-out rows taken."""

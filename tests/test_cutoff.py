@@ -467,6 +467,16 @@ def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
         found.takes(F_POS)
 
 
+@pytest.mark.parametrize(("best", "told"), [(0.0, "none of the first 8 of 500"), (30.0, "1 of the first 8 of 500")])
+def test_a_bound_of_zero_is_said_to_prove_nothing(best, told):
+    neg = np.r_[np.arange(20.0) + 1.0, np.zeros(380)]
+    found = pnorm.cutoff(np.r_[best, np.zeros(99)] - 1e-3 * np.arange(100), neg, precision=0.5)
+    assert found.promised == pytest.approx(1.0 - 0.95 ** (1 / 8) if best else 0.0)
+    says = f"No precision at all can be proved, as {told} held-out rows is positive."
+    assert (says in str(found)) == (found.promised < 0.005)
+    assert ("of at least" in str(found)) == (found.promised >= 0.005)
+
+
 @pytest.mark.parametrize("read", [False, True], ids=["chosen", "from a file"])
 def test_the_printed_score_takes_the_rows_that_the_cut_off_takes(read):
     f, y = np.repeat([4.0, 3.0, 2.0, 1.0], 100), np.arange(400) < 190
@@ -524,6 +534,6 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     neg = np.arange(1000.0) + 5000.0
     found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
     assert found.score is None
-    told = rf"the first {found.depth} of 2000 held-out rows, none of them positive: .* Ask for recall= or budget=, or"
+    told = rf"as none of the first {found.depth} of 2000 held-out rows is positive. Ask for recall= or budget=, or"
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()

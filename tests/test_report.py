@@ -237,26 +237,31 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
         k = int(row[0][0])
         assert row[5][1] == pytest.approx(k * metrics.precision_at(g[y], g[~y], k))
     more = 10 * (metrics.precision_at(*sides_of(fitted), 10) - metrics.precision_at(g[y], g[~y], 10))
-    told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'} than" if more else "as many positives as"
-    told += " “age alone”"
-    assert re.search(told, page.words)
+    told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'}" if more else "as many positives"
+    assert re.search(f"Against “age” alone: {told} in the first 10 rows", page.words)
 
 
 @pytest.mark.parametrize(
     ("by", "told"),
     [
-        (0.0, "as many positives as “x” (1 fewer to 1 more)"),
-        (0.01, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
-        (-0.5, "as many positives as “x”, to within one row (1 fewer to 1 more; tied rows count in part)"),
-        (1.0, "1 positive more than “x” (1 fewer to 1 more)"),
-        (3.97, "about 4 positives more than “x” (1 fewer to 1 more; tied rows count in part)"),
+        (0.0, "as many positives in the first 10 rows (1 fewer to 1 more)"),
+        (
+            0.01,
+            "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)",
+        ),
+        (
+            -0.5,
+            "as many positives, to within one row, in the first 10 rows (1 fewer to 1 more; tied rows count in part)",
+        ),
+        (1.0, "1 positive more in the first 10 rows (1 fewer to 1 more)"),
+        (3.97, "about 4 positives more in the first 10 rows (1 fewer to 1 more; tied rows count in part)"),
     ],
 )
 def test_lists_that_differ_by_less_than_a_row_are_called_equal(by, told):
     difference = Difference("precision", "x", metrics.Estimate(by / 10, -0.1, 0.1, 0.95), 10)
     sentence, interval, shows = markup.compared(difference, "top")
-    assert f"{sentence} ({interval})" == f"In the first 10 rows this list has {told}"
-    assert shows == ("" if "as many" in told else "This difference may be chance.")
+    assert f"{sentence} ({interval})" == told
+    assert shows == ("" if "as many" in told else "may be chance")
 
 
 def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
@@ -265,14 +270,16 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
     g = np.where(np.arange(200) < 30, 3.0, 0.0) - ~y * np.arange(200)[::-1] / 1e3 + np.arange(200) / 1e2
     pnorm.report_html(tmp_path / "r.html", f[:, None], y, None, [1.0], others={"other": g})
     words = page_of(tmp_path / "r.html").words
-    told = re.search(r"In the first (\d+) rows this list has ([\d.]+) positives? more than “other”", words)
-    k = int(told[1])
+    told = re.search(r"Against “other”: ([\d.]+) positives? more in the first (\d+) rows", words)
+    k = int(told[2])
     assert k > int(re.search(r"Of the first (\d+) rows", words)[1])
     both = [metrics.precision_at(s[y], s[~y], k) for s in (f, g)]
-    assert float(told[2]) == pytest.approx(k * (both[0] - both[1]))
+    assert float(told[1]) == pytest.approx(k * (both[0] - both[1]))
     pnorm.report_html(tmp_path / "r.html", f[:, None], y, None, [1.0], others={"same": 2 * f})
     words = page_of(tmp_path / "r.html").words
-    assert "this list has as many positives as “same”." in words
+    own = metrics.average_precision(f[y], f[~y])
+    told = rf"Against “same”: as many positives in the first \d+ rows; the same average precision, {own:.3f}\."
+    assert re.search(told, words)
 
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
@@ -330,7 +337,7 @@ def test_it_has_all_that_was_given(full):
         "Mind the gap.",
         "pnorm leads.csv --label bought",
         "customer",
-        "Proved to be the minimum of the training objective",
+        "Training reached the minimum of its objective, which is proved (gap",
     ):
         assert words in full.words
     assert len(full.headings) == 13
@@ -818,11 +825,17 @@ def test_levels_that_add_the_same_share_a_line():
 @pytest.mark.parametrize(
     ("low", "value", "high", "told", "wins"),
     [
-        (-1.0, -0.0498, -0.001, "as many positives as “x alone”, to within one row (0 to 1 fewer; tied", False),
-        (-3.0, -1.0, -0.5, "1 positive fewer than “x alone” (0 to 3 fewer)", True),
-        (-3.0, -1.0, 0.0, "1 positive fewer than “x alone” (0 to 3 fewer)", False),
-        (0.001, 0.5, 1.0, "as many positives as “x alone”, to within one row (0 to 1 more", False),
-        (0.0, 0.0, 0.0, "as many positives as “x alone” ()", False),
+        (
+            -1.0,
+            -0.0498,
+            -0.001,
+            "as many positives, to within one row, in the first 245 rows (0 to 1 fewer; tied",
+            False,
+        ),
+        (-3.0, -1.0, -0.5, "1 positive fewer in the first 245 rows (0 to 3 fewer)", True),
+        (-3.0, -1.0, 0.0, "1 positive fewer in the first 245 rows (0 to 3 fewer)", False),
+        (0.001, 0.5, 1.0, "as many positives, to within one row, in the first 245 rows (0 to 1 more", False),
+        (0.0, 0.0, 0.0, "as many positives in the first 245 rows ()", False),
     ],
 )
 def test_another_list_is_better_by_a_row_at_least(low, value, high, told, wins):
@@ -831,9 +844,9 @@ def test_another_list_is_better_by_a_row_at_least(low, value, high, told, wins):
     found = quality(*sides, {"x alone": sides}, depths=[245])
     of = found.differences[0]._replace(value=metrics.Estimate(value / 245, low / 245, high / 245, 0.95), depth=245)
     sentence, interval, shows = markup.compared(of, "top")
-    assert f"In the first 245 rows this list has {told}" in f"{sentence} ({interval})"
-    chance = "This difference may be chance." * (abs(value) >= 1)
-    assert shows == ("“x alone” is better in the first 245 rows." if wins else chance)
+    assert f"{sentence} ({interval})".startswith(told)
+    chance = "may be chance" * (abs(value) >= 1)
+    assert shows == ("the other list is better" if wins else chance)
     found = dataclasses.replace(found, difference=of, averages=())
     assert markup.beaten(found) == [("x alone", "in the first 245 rows")] * wins
 
@@ -858,22 +871,40 @@ def test_average_precisions_that_differ_by_a_thousandth_are_the_same():
         assert markup.beaten(found) == [("x alone", "in average precision")] * wins
 
 
-def test_a_larger_average_precision_has_a_sentence_where_the_first_rows_show_nothing():
+@pytest.mark.parametrize(
+    ("value", "low", "high", "told"),
+    [
+        (0.04, 0.01, 0.07, "average precision 0.681 against 0.641 (+0.010 to +0.070; this list is better)"),
+        (0.04, -0.01, 0.07, "average precision 0.681 against 0.641 (−0.010 to +0.070; may be chance)"),
+        (-0.04, -0.07, -0.01, "average precision 0.681 against 0.721 (−0.070 to −0.010; the other list is better)"),
+        (-0.001, -0.07, 0.05, "nearly the same average precision, 0.681 against 0.682 (difference −0.070 to +0.050)"),
+        (0.0002, 0.0001, 0.0003, "the same average precision, 0.681 (difference 0 to 0)"),
+        (0.0, 0.0, 0.0, "the same average precision, 0.681"),
+    ],
+)
+def test_average_precisions_come_with_what_their_difference_shows(value, low, high, told):
     rng = np.random.default_rng(0)
-    sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
-    for name, first_low, low, is_told in (
-        ("linear model", -0.02, 0.01, True),
-        ("linear model", -0.02, -0.01, False),  # it may be chance
-        ("linear model", 0.02, 0.01, False),  # the sentence on the first rows is enough
-        ("x alone", -0.02, 0.01, False),
-    ):
-        found = quality(*sides, {name: sides})
-        of = found.averages[0]._replace(value=metrics.Estimate(0.04, low, 0.07, 0.95))
-        first = found.difference._replace(value=metrics.Estimate(0.03, first_low, 0.08, 0.95))
-        told = " ".join(markup.beside(dataclasses.replace(found, difference=first, averages=(of,))))
-        own = f"{found.measure('average_precision').value:.3f}"
-        sentence = f"{own} against {own} of “{name}” (+0.010 to +0.070; this list is better)."
-        assert (f"The average precision of this list is larger, {sentence}" in told) == is_told
+    sides = rng.normal(1.5, 1, 100), rng.normal(0, 1, 400)
+    found = quality(*sides, {"x": sides})
+    own = found.measure("average_precision")
+    assert f"{own.value:.3f}" == "0.681"
+    measures = [m._replace(others=(float(own.value) - value,)) if m is own else m for m in found.measures]
+    of = found.averages[0]._replace(value=metrics.Estimate(value, low, high, 0.95))
+    (said,) = markup.beside(dataclasses.replace(found, averages=(of,), measures=tuple(measures)))
+    assert said.endswith(f"; {told}.")
+
+
+def test_lists_with_a_larger_auc_are_named():
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
+    lists = {"linear model": (pos + 0.5, neg), "logistic curves": (pos + 1.0, neg), "x alone": (pos - 0.5, neg)}
+    found = quality(pos, neg, lists)
+    own, linear, curves = [f"{metrics.auc(pos + by, neg):.3f}" for by in (0.0, 0.5, 1.0)]
+    assert markup.beside(found)[-1] == (
+        f"The AUC is larger for the linear model ({linear}) and logistic curves ({curves}) than for this list ({own}; "
+        "differences not tested). AUC counts all rows, and this list is for the first ones."
+    )
+    assert not any("AUC" in said for said in markup.beside(quality(pos, neg, {"x alone": lists["x alone"]})))
 
 
 def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
@@ -882,20 +913,19 @@ def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
     assert ".stack thead { display: none; }" in full.text
 
 
-def test_lists_compared_at_the_same_depth_share_a_sentence():
+def test_each_list_has_a_statement_of_its_own():
     rng = np.random.default_rng(0)
     sides = rng.normal(1, 1, 100), rng.normal(0, 1, 400)
-    found = quality(*sides, {"a": sides, "b": sides}, depths=[50])
+    found = quality(*sides, {"linear model": sides, "b": sides}, depths=[50])
     more = [
         Difference("precision", name, metrics.Estimate(by / 50, low / 50, high / 50, 0.95), 50)
-        for name, by, low, high in (("a", 7, 2, 12), ("b", 1, 0, 3))
+        for name, by, low, high in (("linear model", 7, 2, 12), ("b", 1, 0, 3))
     ]
     found = dataclasses.replace(found, difference=more[0], further=(more[1],), averages=())
-    (told,) = markup.beside(found)
-    assert told == (
-        "In the first 50 rows this list has 7 positives more than “a” (2 to 12 more; this list is better) and 1 positive "
-        "more than “b” (0 to 3 more; may be chance)."
-    )
+    assert markup.beside(found) == [
+        "Against the linear model: 7 positives more in the first 50 rows (2 to 12 more; this list is better).",
+        "Against “b”: 1 positive more in the first 50 rows (0 to 3 more; may be chance).",
+    ]
 
 
 def test_ticks_of_counts_are_whole():

@@ -466,7 +466,7 @@ def _how_read(job: _Job) -> list[str]:
 
 
 def _beyond(job: _Job, learned: Learned) -> list[str]:
-    """Return that the column of --time is learned from, if its trend matters: it is level in all later rows."""
+    """Return that the column of --time is learned from, if its trend matters: it is the same for all later rows."""
     H, time = learned.H, job.columns.time
     plan = next((of for of in getattr(H, "plan", ()) if of.name == time and of.rankers), None)
     if plan is None or time is None:
@@ -477,8 +477,8 @@ def _beyond(job: _Job, learned: Learned) -> list[str]:
     if part < _MATTERS * spread:
         return []
     return [
-        f"{shown(time, 30)} is learned from too, and its trend is level in later rows: {pasted('--ignore', time)} "
-        "leaves it out"
+        f"{shown(time, 30)} is learned from too; later rows get its trend in the latest training row (to leave it "
+        f"out: {pasted('--ignore', time)})"
     ]
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pnorm
 from pnorm import _checks
 from pnorm._checks.labelled import word
-from pnorm._checks.text import counted
+from pnorm._checks.text import counted, nearest
 from pnorm._command.terminal import CommandError, Parser
 from pnorm._tables import NEGATIVE, RANK, UNLABELLED
+from pnorm.rankers._from_table import WISHES
 
 _DESCRIPTION = """\
 Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,
@@ -351,5 +352,18 @@ def kinds(given: Collection[str]) -> list[tuple[str, Any]]:
         if column in found:
             raise CommandError(f"--kind gives two kinds to {_checks.shown(column)}. Use one of them")
         levels = [level.strip() for level in kind.split(",")]
-        found[column] = levels if len(levels) > 1 else kind.strip().replace("-", " ")
+        found[column] = levels if len(levels) > 1 else _kind(column, kind.strip().replace("-", " "))
     return list(found.items())
+
+
+def _kind(column: str, kind: str) -> str:
+    """Return a kind that exists; refuse others."""
+    if kind in WISHES:
+        return kind
+    known, word = [of.replace(" ", "-") for of in WISHES], kind.replace(" ", "-")
+    near = nearest(word, known)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    raise CommandError(
+        f"--kind has no kind {_checks.shown(word)}, which is given to {_checks.shown(column)}{hint} The kinds are "
+        f"{', '.join(known[:-1])} and {known[-1]}, or levels in their order, as in size=S,M,L"
+    )

@@ -347,7 +347,7 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
-    return sentences(f"{score} {proof(trace)}{'' if has_details else ' More: --details.'}")
+    return sentences(f"{score} {proof(trace, has_details)}{'' if has_details else ' More: --details.'}")
 
 
 def columns_in_use(learned: Learned) -> int:
@@ -384,7 +384,9 @@ def together(pairs: Sequence[tuple[str, str, float]], most: int = 3) -> list[str
 
 
 def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str] = ()) -> list[str]:
-    """Return measures of the list, beside other lists, and first whether a test shows that it is any good.
+    """Return statements on the list, each on a line of its own, and a table of measures beside other lists.
+
+    The first statement is whether a test shows that the list is any good.
 
     `simpler` are verdicts on simpler lists that may be as good.
     """
@@ -395,7 +397,7 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
             continue
         value, low, high = measure.value
         cells = [value, low, high, *measure.others, measure.chance]
-        write = _counts if measure.key == "positives_at_top" else _short
+        write = markup.tenths if measure.key == "positives_at_top" else _short
         own, low_told, high_told, *others = map(write, cells)
         name = measure.name.removesuffix(" of the positives")
         rows.append([name, own, f"{low_told} to {high_told}" if measure.has_interval else "none", *others])
@@ -410,10 +412,11 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         left_out.append(least.pop(0))
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
+    no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
+    told = [*no_better, markup.headline(quality), *simpler, *markup.beside(quality)]
     wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
-        *(sentences(markup.NO_BETTER) if is_test and not quality.beats_chance else []),
-        *sentences(" ".join([headline(quality), *simpler, *markup.beside(quality)])),
+        *[line for statement in told for line in sentences(statement, 2)],
         "",
         *lines,
         *wider,
@@ -443,29 +446,6 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     return sentences(" ".join(told))
 
 
-def headline(quality: Quality) -> str:
-    """Return one sentence on the first rows."""
-    measure = quality.headline
-    depth, hits = measure.depth, quality.measure("hits", measure.depth)
-    what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
-    ties = abs(hits.value - round(hits.value)) > 1e-6  # rows that tie share their places in equal parts
-    value = f"about {hits.value:,.0f}" if ties else _counts(hits.value)
-    are = "is" if value in ("1", "about 1") else "are"
-    tied = "; rows at this place tie" if ties else ""
-    told = f"Of the {end} {depth:,} rows of the list, {value} {are} {what}"
-    if depth == 1:
-        told = f"The {end} row of the list {markup.of_one(hits.value, what)}"
-    return (
-        f"{told} ({100 * quality.confidence:.4g} % interval for the expected number: "
-        f"{markup.whole(hits.value)}{tied}). "
-        f"A random order has {_counts(hits.chance)} on average."
-    )
-
-
-def _counts(x: float) -> str:
-    return f"{x:,.0f}" if x >= 10.0 or float(x).is_integer() else f"{x:.1f}"
-
-
 def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
@@ -477,6 +457,9 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     lines = []
     if not found.kept:
         none = f"No cut-off guarantees {asked} of {found.target:g} {sure}. A saved model has no cut-off."
+        if found._proves_none():
+            other = "--recall or --budget" if found.asked == "precision" else "--budget"
+            return sentences(f"{none} {found._first_rows()}. Use {other}, or label more rows.")
         lines += sentences(f"{none} More labelled rows may allow one.")
     if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
@@ -623,7 +606,7 @@ def list_notes(
     """Return notes on the numbers of the rows and on the numbers in the reasons; `pairs` of columns move together."""
     of = reference or average(push)
     rows = [] if has_ids else ["Rows are numbered from 0."]
-    told = f"In brackets: effect on the score, compared with {of}."
+    told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {of}."
     return sentences(" ".join([*rows, told, *together(pairs, 1)]))
 
 

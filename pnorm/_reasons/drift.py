@@ -362,7 +362,9 @@ def _told(column: ColumnDrift) -> str:
     text, then, now = max(column.bins, key=lambda of: abs(of[2] - of[1]))
     what = "missing values" if text == "missing" else shown(text) if column.kind == LEVELS else f"values {text}"
     shares = f"{_some(now)} of the rows have {what}, and {_some(then)} had"
-    return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
+    of_months = column.kind == LEVELS and column.name.endswith(" (month)")  # read off a date
+    why = "; other months are to be expected unless old and new rows cover whole years" if of_months else ""
+    return f"{shown(column.name)} moved{_by(column.psi)}: {shares}{why}"
 
 
 def _news(column: ColumnDrift, n: int) -> list[tuple[str, bool]]:

@@ -101,7 +101,8 @@ class Explanation:
         -------
         list of str
             Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Columns that lower the score
-            are left out, so the list may have fewer than n items, or none.
+            are left out, so the list may have fewer than n items, or none. `contributions` has them; the command and
+            the report show the largest effects of either sign.
 
         Raises
         ------

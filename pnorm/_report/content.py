@@ -206,7 +206,7 @@ def _worth(of: Findings) -> Section:
     ]
     simpler = [] if q.beats_chance else texts(of.verdicts, "simpler")  # otherwise they are in the head
     told = [*markup.beside(q), *simpler, *filter(None, [of.alone])]
-    difference = paragraph(*[text(sentence, markup.SENTENCE) for sentence in told]) if told else ""
+    difference = markup.items([text(sentence, markup.SENTENCE) for sentence in told]) if told else ""
     return (
         "quality",
         "How good the list is",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks.text import counted, shown
+from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
@@ -32,6 +33,11 @@ def count(n: float) -> str:
     if float(n).is_integer() or abs(n) >= 100.0:
         return f"{round(n):,}"
     return f"{n:.3g}"
+
+
+def tenths(n: float) -> str:
+    """Return a number of rows, or an expected number, with one decimal below 10."""
+    return f"{n:,.0f}" if n >= 10.0 or float(n).is_integer() else f"{n:.1f}"
 
 
 def percent(share: float) -> str:
@@ -95,52 +101,30 @@ def signed_count(value: float) -> str:
 
 
 def compared(of: Difference, push: str) -> tuple[str, str, str]:
-    """Return how many more hits a list has than another, without a full stop; the interval; and what it shows.
+    """Return how many more hits a list has than another in the first rows; the interval; and what it shows.
 
     The interval is empty if it is zero alone. These are plain texts, for a terminal as well.
     """
-    told, interval, shows = _against(of, push)
-    if shows:
-        shows = (
-            "This difference may be chance."
-            if shows == _CHANCE
-            else f"{shows[0].upper()}{shows[1:]} {there(of, push)}."
-        )
-    return f"{there(of, push).capitalize()} this list has {told}", interval, shows
-
-
-_CHANCE = "may be chance"
-
-
-def _together(of: Sequence[Difference], push: str) -> str:
-    """Return one sentence on the differences from several lists, which are all at the same depth."""
-    told = []
-    for difference in of:
-        hits, interval, shows = _against(difference, push)
-        told.append(f"{hits}{_in_brackets(interval, shows)}")
-    return f"{there(of[0], push).capitalize()} this list has {', '.join(told[:-1])} and {told[-1]}."
-
-
-def _against(of: Difference, push: str) -> tuple[str, str, str]:
-    """Return how many more hits a list has than another, the interval, and what it shows, as parts of a sentence."""
     hit = "negative" if push == "bottom" else "positive"
     by, low, high = [of.depth * value for value in of.value]
     is_tied = abs(by - round(by)) > 1e-6  # rows that tie share their places in equal parts
     many = count(abs(round(by)))
-    is_same = _is_same(of)
-    told = (
-        f"as many {hit}s as"
-        if is_same
-        else f"{'about ' * is_tied}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
-    )
-    shows = "" if is_same else _CHANCE
-    if not is_same and (low > 0.0 or high < 0.0):
-        shows = f"{'this list' if low > 0.0 else called(of.other)} is better"
-    notes = [_more(low, high)]
-    near = ", to within one row" if is_same and (is_tied or many != "0") else ""
-    if is_tied:
-        notes.append("tied rows count in part")
-    return f"{told} {called(of.other)}{near}", "; ".join(filter(None, notes)), shows
+    notes = [_more(low, high), "tied rows count in part" if is_tied else ""]
+    interval = "; ".join(filter(None, notes))
+    if _is_same(of):
+        near = ", to within one row," if is_tied or many != "0" else ""
+        return f"as many {hit}s{near} {there(of, push)}", interval, ""
+    told = f"{'about ' * is_tied}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'}"
+    return f"{told} {there(of, push)}", interval, _shown_by(low, high)
+
+
+THIS_IS_BETTER, OTHER_IS_BETTER, MAY_BE_CHANCE = "this list is better", "the other list is better", "may be chance"
+"""What the interval of a difference shows."""
+
+
+def _shown_by(low: float, high: float) -> str:
+    """Return what an interval of the difference between this list and another one shows."""
+    return THIS_IS_BETTER if low > 0.0 else OTHER_IS_BETTER if high < 0.0 else MAY_BE_CHANCE
 
 
 def _in_brackets(*notes: str) -> str:
@@ -289,57 +273,51 @@ CALIBRATED = 100
 
 
 def beside(of: Quality) -> list[str]:
-    """Return sentences on the other lists, in plain text: of the first rows, and of average precision.
+    """Return statements on the other lists, in plain text: one for each list, and one on AUC.
 
-    Lists that are compared at the same depth share one sentence.
-    A column alone is named if the list is not shown to be better. If the test shows nothing of the list, only those
-    that are better beyond chance are named.
+    Each measure is named. A column alone has a statement if the list is not better in both measures. If the test shows
+    nothing of the list, only those that are better beyond chance have one.
     """
-    told, of_depths = [], dict[int, list[Difference]]()
-    better = {name for name, _ in beaten(of)}
+    told, better = [], {name for name, _ in beaten(of)}
+    averages = {difference.other: difference for difference in of.averages}
+    of_average = dict(zip(of.lists, of.measure("average_precision").others, strict=True))
     for difference in of.differences:
-        is_worse = difference.value.low <= 0.0
-        if (of.beats_chance or difference.other in better) and (is_worse or not difference.other.endswith(ALONE)):
-            of_depths.setdefault(difference.depth, []).append(difference)
-    for differences in of_depths.values():
-        if len(differences) > 1:
-            told.append(_together(differences, of.push))
-            continue
-        sentence, interval, shows = compared(differences[0], of.push)
-        told += [f"{sentence}{_in_brackets(interval)}.", shows]
-    return [*filter(None, told), *(averages(of) if of.beats_chance else [])]
+        name, average = difference.other, averages.get(difference.other)
+        is_worse = difference.value.low <= 0.0 or (average is not None and average.value <= 0.0)
+        if (of.beats_chance or name in better) and (is_worse or not name.endswith(ALONE)):
+            hits, *notes = compared(difference, of.push)
+            parts = [f"{hits}{_in_brackets(*notes)}"]
+            parts += [] if average is None else [_averages(of, average, of_average[name])]
+            told.append(f"Against {in_words(name)}: {'; '.join(parts)}.")
+    return [*told, *_larger_auc(of)]
 
 
-def averages(of: Quality) -> list[str]:
-    """Return a sentence for each other list whose average precision is as good as that of this list, or better.
+def _averages(of: Quality, difference: Difference, other: float) -> str:
+    """Return the average precision of this list and of another one, with the interval of the difference."""
+    own = float(of.measure("average_precision").value)
+    value, low, high = difference.value
+    ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
+    interval = "" if low == high == 0.0 else f"{ends[0]} to {ends[1]}"
+    both = f"{own:.3f}" if f"{own:.3f}" == f"{other:.3f}" else f"{own:.3f} against {other:.3f}"
+    if abs(value) <= SAME:
+        near = "the same" if both == f"{own:.3f}" else "nearly the same"
+        return f"{near} average precision, {both}{_in_brackets(interval and f'difference {interval}')}"
+    return f"average precision {both}{_in_brackets(interval, _shown_by(low, high))}"
 
-    One that is worse beyond chance has a sentence if the first rows do not show this. A column alone has none. These
-    are plain texts, as those of `compared`.
-    """
-    told = []
-    own = of.measure("average_precision")
-    shown_by_first = {difference.other for difference in of.differences if difference.value.low > 0.0}
-    for difference, other in zip(of.averages, own.others, strict=False):
-        value, low, high = difference.value
-        is_told = difference.other in shown_by_first or difference.other.endswith(ALONE)
-        if low == high == 0.0 or (value > 0.0 and (is_told or low <= 0.0)):
-            continue
-        ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
-        name, interval = called(difference.other), f"{ends[0]} to {ends[1]}"
-        if value > 0.0:
-            better = f"{own.value:.3f} against {other:.3f} of {name} ({interval}; this list is better)"
-            told.append(f"The average precision of this list is larger, {better}.")
-            continue
-        if f"{other:.3f}" == f"{float(own.value):.3f}":
-            told.append(f"The average precision of {name} is the same, {other:.3f} (difference {interval}).")
-            continue
-        if value >= -SAME:
-            near = f"{other:.3f} against {own.value:.3f} (difference {interval})"
-            told.append(f"The average precision of {name} is nearly the same, {near}.")
-            continue
-        doubt = f" ({interval})" if high < 0.0 else f" ({interval}; {_CHANCE})"
-        told.append(f"The average precision of {name} is larger, {other:.3f} against {own.value:.3f}{doubt}.")
-    return told
+
+def _larger_auc(of: Quality) -> list[str]:
+    """Return that other lists have a larger AUC, in two sentences, if some have."""
+    auc = of.measure("auc")
+    own = f"{float(auc.value):.3f}"
+    least = max(float(auc.value), auc.chance)
+    larger = [(name, x) for name, x in zip(of.lists, auc.others, strict=True) if x > least and f"{x:.3f}" != own]
+    if not larger:
+        return []
+    named = [f"{in_words(name)} ({x:.3f})" for name, x in larger]
+    those = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    untested = "difference not tested" if len(larger) == 1 else "differences not tested"
+    aim = f"AUC counts all rows, and this list is for the {of_end(of.push)} ones."
+    return [f"The AUC is larger for {those} than for this list ({own}; {untested}). {aim}"]
 
 
 ALONE = " alone"
@@ -349,6 +327,31 @@ ALONE = " alone"
 def called(name: str) -> str:
     """Return the name of another list in a sentence."""
     return f"“{shown(name, 40)}”"
+
+
+def in_words(name: str) -> str:
+    """Return another list inside a sentence: the name of one that this package makes, or a name in quotes."""
+    if name == LINEAR:
+        return f"the {LINEAR}"
+    if name == CURVES:
+        return CURVES
+    if name.endswith(ALONE):
+        return f"{called(name.removesuffix(ALONE))}{ALONE}"
+    return called(name)
+
+
+def headline(of: Quality) -> str:
+    """Return one sentence on the first rows, in plain text."""
+    measure = of.headline
+    depth, hits = measure.depth, of.measure("hits", measure.depth)
+    hit, end = "negative" if of.push == "bottom" else "positive", of_end(of.push)
+    ties = abs(hits.value - round(hits.value)) > 1e-6  # rows that tie share their places in equal parts
+    told = f"In the {end} {depth:,} rows: {f'about {hits.value:,.0f}' if ties else tenths(hits.value)} {hit}"
+    if depth == 1:
+        told = f"The {end} row {of_one(hits.value, hit)}"
+    tied = "; rows at this place tie" if ties else ""
+    interval = f"{100 * of.confidence:.4g} % interval for the expected number: {whole(hits.value)}{tied}"
+    return f"{told} ({interval}); a random order has {tenths(hits.chance)} on average."
 
 
 def paragraph(*sentences: str, kind: str = "") -> str:

@@ -154,22 +154,19 @@ def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
     for name, where in better.items():
         use = _INSTEAD.get(name, "")
         found.append(Verdict("better", f"{markup.called(name)} is better than this list {where}, beyond chance.{use}"))
-    for difference in quality.averages:
-        name = difference.other
-        is_simpler = name != CURVES
-        if is_simpler and not has_leaks and name not in better and not difference.value.low > 0.0:
-            told = f"The test does not show that this list is better than {_other(name)}."
+    as_good = [
+        difference.other
+        for difference in quality.averages
+        if difference.other not in better and difference.other != CURVES and not difference.value.low > 0.0
+    ]
+    simpler = [name for name in as_good if name == LINEAR or name.endswith(markup.ALONE)]
+    which = ", which is simpler" if len(simpler) == 1 else ", which are simpler"
+    for names, end in ((simpler, which), ([name for name in as_good if name not in simpler], "")):
+        if names and not has_leaks:
+            those = " or ".join(map(markup.in_words, names))
+            told = f"The test does not show that this list is better than {those}{end}."
             found.append(Verdict("simpler", told, grave=False))
     return found
-
-
-def _other(name: str) -> str:
-    """Return another list as the end of a sentence."""
-    if name == LINEAR:
-        return "the linear model, which is simpler"
-    if name.endswith(markup.ALONE):
-        return f"{markup.called(name.removesuffix(markup.ALONE))} alone, which is simpler"
-    return markup.called(name)
 
 
 NO_PROBABILITIES = "no_probabilities"
@@ -230,15 +227,16 @@ def of_drift(drift: Drift | None) -> list[Verdict]:
     return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
 
 
-def proof(trace: Trace) -> str:
-    """Return whether training reached the minimum of its objective."""
+def proof(trace: Trace, has_gap: bool = True) -> str:
+    """Return whether training reached the minimum of its objective, and by how much it may be above it."""
     if is_separable(trace):
         return "The columns separate the training rows, or nearly, so that there is no minimum."
     if math.isfinite(trace.gap):
         if trace.status != "converged":
-            return f"Training stopped {trace.gap:.1g} nats or less above the minimum of its objective."
-        gap = max(trace.gap, 1e-16)
-        return f"Proved to be the minimum of the training objective, not of errors on new rows (gap {gap:.1g} nats)."
+            by = f"{trace.gap:.1g} nats or less above" if has_gap else "before it was proved to reach"
+            return f"Training stopped {by} the minimum of its objective."
+        gap = f" (gap {max(trace.gap, 1e-16):.1g} nats)" if has_gap else ""
+        return f"Training reached the minimum of its objective, which is proved{gap}. Errors on new rows may differ."
     if math.isnan(trace.gap):
         return f"It was trained by {counted(trace.n_iter, 'round')} of boosting, which stops before a minimum."
     return "It is not proved that training reached the minimum of its objective."

@@ -47,7 +47,7 @@ from pnorm.rankers._table import (
 
 LEFT_OUT, ANY_CASE = "left out", "any case"
 
-_WISHES = {
+WISHES = {
     NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
     DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
     ANY_CASE: CATEGORY,
@@ -308,7 +308,7 @@ def made(
     if width == 0:
         raise ValueError(f"{name} has no columns")
     labels = found or tuple([f"x{c}" for c in range(width)])
-    wishes = _checks.kinds(kinds, labels, _WISHES, name)
+    wishes = _checks.kinds(kinds, labels, WISHES, name)
     signs = _checks.monotone(monotone, labels, name)
     min_rows = max(min(n_rows // 50, 10), 2) if min_rows is None else _checks.count(min_rows, "min_rows", 1)
     how = _How(found, labels, n_cuts, linear, min_rows, max_levels)
@@ -344,7 +344,7 @@ class ReadAs:
 def read_as(column: Column, name: str, kinds: Mapping[Any, Any] | None = None) -> ReadAs:
     """Return how `from_table` reads the column of this name."""
     how = _How((name,), (name,), 1, False, 2, 1)
-    return _Learner(how, 0, column, _checks.kinds(kinds, how.labels, _WISHES, name).get(0), 0).read()
+    return _Learner(how, 0, column, _checks.kinds(kinds, how.labels, WISHES, name).get(0), 0).read()
 
 
 @dataclass(frozen=True)
@@ -553,7 +553,7 @@ class _Learner:
         wish = self._wish
         if isinstance(wish, tuple):
             return Reading(ORDERED, levels=wish)
-        asked = None if wish is None else _WISHES[wish]
+        asked = None if wish is None else WISHES[wish]
         if asked == CATEGORY:
             return Reading(CATEGORY)
         there = [
