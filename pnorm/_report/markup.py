@@ -309,8 +309,8 @@ def _larger_auc(of: Quality) -> list[str]:
     """Return that other lists have a larger AUC, in two sentences, if some have."""
     auc = of.measure("auc")
     own = f"{float(auc.value):.3f}"
-    least = max(float(auc.value), auc.chance)
-    larger = [(name, x) for name, x in zip(of.lists, auc.others, strict=True) if x > least and f"{x:.3f}" != own]
+    least = max(float(auc.value) + _LARGER_AUC, auc.chance)
+    larger = [(name, x) for name, x in zip(of.lists, auc.others, strict=True) if x > least]
     if not larger:
         return []
     named = [f"{in_words(name)} ({x:.3f})" for name, x in larger]
@@ -319,6 +319,9 @@ def _larger_auc(of: Quality) -> list[str]:
     aim = f"AUC counts all rows, and this list is for the {of_end(of.push)} ones."
     return [f"The AUC is larger for {those} than for this list ({own}; {untested}). {aim}"]
 
+
+_LARGER_AUC = 0.005
+"""Smaller differences in AUC have no sentence. They are a fraction of its interval in most tests."""
 
 ALONE = " alone"
 """The end of the name of a list by one column."""
