@@ -133,9 +133,11 @@ class Explanation:
 
         Notes
         -----
-        The command and the report show the largest effects of either sign. The columns that lower a row the most are
-        those of the smallest numbers in its row of `contributions`:
+        The command and the report show the largest effects of either sign. The columns that lower the score of a row
+        the most have the smallest numbers in its row of `contributions`.
 
+        Examples
+        --------
         >>> import pnorm
         >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
         >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
