@@ -12,6 +12,8 @@ What takes long to compute is kept in doc/_build/pictures. With --again it is co
 import pickle
 import re
 import sys
+from contextlib import redirect_stdout
+from doctest import DocTestParser
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -812,6 +814,23 @@ def draw_shape(ax, fit, column, limits, own):
     ax.set_xlim(low - room, high + room)
 
 
+def refits():
+    """The curves of the page on reasons with the range of refits, by the code of that page."""
+    page_of = (ROOT / "doc" / "howto" / "reasons.rst").read_text(encoding="utf-8")
+    names = {}
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(page_of.split("\nWhich columns matter\n")[0]):
+            exec(example.source, names)
+    plt.close("all")
+
+    def draw():
+        figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), sharey=True)
+        pnorm.plotting.shapes(names["model"].shapes(names["X"]), others=names["refits"], ax=axes)
+        return figure
+
+    save(draw, "refits")
+
+
 def lists():
     """Pima in training, one split: the top of the list by p, and which weak rankers carry it."""
     data = pnorm.datasets.pima()
@@ -1023,6 +1042,7 @@ if __name__ == "__main__":
         gained_by_prices,
         lists,
         readable,
+        refits,
         experiments,
         uneven,
         curves,

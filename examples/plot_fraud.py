@@ -14,7 +14,7 @@ a cut-off, reasons for each payment and a report.
 # fraud. There are two schemes. With a *stolen card*, many small payments are
 # made far from home, and the card was issued before a data breach in September
 # 2024. With a *stolen account*, the phone is new and the amount is large. Some
-# honest customers travel, and some buy a phone. You need pandas for this page.
+# honest customers travel, and some buy a phone.
 
 import tempfile
 from functools import partial

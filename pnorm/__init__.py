@@ -159,8 +159,11 @@ _HOMES = {
 }
 """Modules of the names that are imported on first use."""
 
-_MODULES = {*__all__, "dask", "sklearn"} - {*globals(), *_HOMES}
-"""Modules that are imported on first use. `dask` and `sklearn` are not in `__all__`, as they need other packages."""
+_NAMESAKES = ("dask", "sklearn")
+"""Modules that need the package of the same name. They are not in `__all__`, which has to work without it."""
+
+_MODULES = {*__all__, *_NAMESAKES} - {*globals(), *_HOMES}
+"""Modules that are imported on first use."""
 
 _pickles.let_load()
 
@@ -170,10 +173,15 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"pnorm.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'pnorm' has no attribute {name!r}")
+        own, modules = {*__all__, *_NAMESAKES}, {*_MODULES, "objectives", "rankers"}
+        hint = "" if name.startswith("_") else _import_module("pnorm._sources").hint(name, own, modules)
+        raise AttributeError(f"module 'pnorm' has no attribute {name!r}{hint}")
     found = globals()[name] = getattr(_import_module(f"pnorm.{_HOMES[name]}"), name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from importlib.util import find_spec
+
+    # `help` and `inspect.getmembers` import all that is listed
+    return sorted({*globals(), *__all__, *filter(find_spec, _NAMESAKES)})

@@ -379,12 +379,19 @@ class CrossValidation:
             told = _told(mean[k, t], error[k, t], mean)
             less = _told(lag.mean(), self._error(lag[None, :, None]).item(), mean) if (k, t) != (i, s) else ""
             rows.append([self.kinds[k] if self.kinds else "", f"{self.p[k]:g}", *stage, told, less])
-        lines.append(f"simplest within one standard error of the {top}: {self.simplest}")
         judged, (i, s) = mean, self._best_place
-        if self.second_scores is not None:
+        if self.second_scores is None:
+            lines.append(f"best, the largest mean: {self.best}")
+            lines += [f"simplest within one standard error of it: {self.simplest}"] if self.scores.shape[1] > 1 else []
+        else:
             judged, spread = self.second_scores.mean(axis=1), self._error(self.second_scores)
             value = _told(judged[i, s], spread[i, s], judged)
-            lines.append(f"of those, {self.second_metric} is largest for {self.best}: {value}")
+            near = f"{np.count_nonzero(self._near):,} of {mean.size:,} candidates"
+            lines += [
+                f"within one standard error of the largest mean: {near}",
+                f"best, the largest {self.second_metric} of these: {self.best}: {value}",
+                f"simplest of these: {self.simplest}",
+            ]
         path = {name: values[i] for name, values in self._changing.items() if np.ptp(values[i]) > 0}
         last, before = order[i, [-1, -2]] if path else (-1, -1)
         if s == last and judged[i, s] > judged[i, before] and all(values[s] for values in path.values()):
@@ -656,10 +663,14 @@ def cross_validate(
     the chosen p and t on rows that had no part in the choice.
 
     The printed result has a row for each kind and p, at its largest mean, and rows for the best and the simplest
-    choice. A line reports if `metric` does not show the best to be better than a random order. The interval is a t
-    interval over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows [3]_. `chance`
-    is the value for a random order. The `cross_validation_` of an estimator has the verdict of its `out_of_fold_` in
-    place of this line.
+    choice. Below it stand the rule of the choice and the choice: `best` has the largest mean or, with a second measure,
+    the largest mean of that among all candidates within one standard error of the largest. `simplest` is an
+    alternative, and nothing uses it unless you do.
+
+    A line reports if `metric` does not show the best to be better than a random order. The interval is a t interval
+    over the folds with 95 %, with the correction of Nadeau and Bengio for shared training rows [3]_. `chance` is the
+    value for a random order. The `cross_validation_` of an estimator has the verdict of its `out_of_fold_` in place of
+    this line.
 
     A measure of the top depends on few rows, so many points are within its error, and the choice among them is random.
     A second measure of a larger part of the list, ``second_metric="average_precision"``, decides among these points.
@@ -685,7 +696,8 @@ def cross_validate(
              1      59   0.8185 ± 0.0177
              1      36   0.8016 ± 0.0182      0.0170 ± 0.0082
              4      55   0.8109 ± 0.0166      0.0076 ± 0.0063
-    simplest within one standard error of the best: p = 1, 36 rounds
+    best, the largest mean: p = 1, 59 rounds
+    simplest within one standard error of it: p = 1, 36 rounds
     >>> found.best, found.scores.shape
     (Choice(p=1.0, t=59), (2, 5, 61))
     >>> lam, trace = pnorm.train(data.pos, data.neg, H, *found.best)
@@ -702,7 +714,8 @@ def cross_validate(
     columns           4   0.001   0.5854 ± 0.0096      0.4046 ± 0.0077
     cuts              1   0.001   0.9889 ± 0.0043      0.0011 ± 0.0003
     cuts              4    0.01   0.9900 ± 0.0040
-    simplest within one standard error of the best: cuts, p = 1, l2 = 0.001
+    best, the largest mean: cuts, p = 4, l2 = 0.01
+    simplest within one standard error of it: cuts, p = 1, l2 = 0.001
     all 80 runs certified within 1e-08
     >>> found.best
     Choice(p=4.0, l2=0.01, kind='cuts')

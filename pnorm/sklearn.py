@@ -200,12 +200,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Most users set no parameter: ``PNormPush().fit(X, y)`` chooses weak rankers, penalty, and p from 1 and 4. More
     candidates did not help on six of seven public sets; on MAGIC p = 16 gains 0.010 ± 0.004 of partial AUC
-    (``benchmarks/additive.py``). To compare others, use `GridSearchCV` with ``{"p": [1, 4, 16]}``. The first to know
-    are `kinds`, for columns that are read wrongly, and `cutoff`, for a decision with a guarantee. `verbose` shows the
-    progress. After `fit`, ``print(model)`` also shows the rows, the chosen parameters, how training ended and the
-    result on held-out rows; ``repr(model)`` has the parameters of the estimator alone. `rankers` to `linear` replace
-    the weak rankers, `solver` to `cv` the minimiser and its choice, and `t_max` to `scoring` are for rounds of
-    boosting.
+    (``benchmarks/additive.py``). To compare others, use `GridSearchCV` with ``{"p": [1, 4, 16]}``.
+
+    - Usually set, if any: `kinds` for columns that are read wrongly, `cutoff` for a decision with a guarantee,
+      `monotone`, `p`, `push`, `random_state`, `n_jobs` and `verbose`.
+    - For an exact model of your own: `rankers`, `solver`, `l1`, `l2` and `max_columns`.
+    - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
+    - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
+
+    After `fit`, ``print(model)`` shows the rows, the chosen parameters, how training ended and the result on held-out
+    rows. ``repr(model)`` has only the parameters that were set.
 
     Parameters
     ----------
@@ -743,8 +747,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._report(f"out-of-fold: {judged}")
         if not judged.beats_chance:
             warn(
-                f"the cross-validation does not show that held-out rows are ranked better than by chance, 0.5: {judged}"
-                ". Do not rely on the list or the probabilities; add rows, or columns that are related to the labels",
+                "the list is not shown to be better than a random order. On the held-out rows of the cross-validation, "
+                f"neither measure is above its range: {judged}. Do not rely on the list or the probabilities; add "
+                "rows, or columns that are related to the labels",
                 NoSignalWarning,
             )
 

@@ -536,12 +536,18 @@ def test_it_prints_what_was_found():
     assert lines[0] == "auc on held-out rows: means of 2 folds with standard errors"
     assert lines[2].split() == ["4", "10", "0.6500", "±", "0.0500", "0.2000", "±", "0.1000"]
     assert lines[3].split() == ["1", "10", "0.8500", "±", "0.0500"]
-    assert lines[4] == "simplest within one standard error of the best: p = 1, 10 rounds"
-    assert len(lines) == 5
+    assert lines[4:] == [
+        "best, the largest mean: p = 1, 10 rounds",
+        "simplest within one standard error of it: p = 1, 10 rounds",
+    ]
     near = [[0.0, 0.86, 0.9], [0.0, 0.85, 0.85]]  # the simplest is not the largest of its p
     lines = str(result([near], (1.0,))).splitlines()
     assert [line.split()[:3] for line in lines[2:4]] == [["1", "20", "0.8750"], ["1", "10", "0.8550"]]
-    assert lines[4].endswith(": p = 1, 10 rounds")
+    assert lines[4].endswith(": p = 1, 20 rounds")
+    assert lines[5].endswith(": p = 1, 10 rounds")
+    assert str(result([[[0.0, 0.8, 0.5]]])).splitlines()[3:] == [
+        "best, the largest mean: p = 16, 10 rounds"
+    ]  # one fold
     rising = [[0.0, 0.7, 0.8], [0.0, 0.6, 0.7]]
     assert str(result([rising])).splitlines()[-1] == "the best is at the last round: a larger t_max may be better"
     assert "120.0 ± 2.0" in str(result([[[0, 118, 0], [0, 122, 0]]]))

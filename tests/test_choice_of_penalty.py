@@ -390,7 +390,11 @@ def test_it_prints_what_was_found():
     assert lines[1].split() == ["p", "l2", "mean", "behind", "the", "best"]
     assert lines[2].split() == ["4", "1", "0.6500", "±", "0.0500", "0.2000", "±", "0.1000"]
     assert lines[3].split() == ["1", "1", "0.8500", "±", "0.0500"]
-    assert lines[4:] == ["simplest within one standard error of the best: p = 1, l2 = 1", "all 12 runs certified within 1e-06"]  # fmt: skip
+    assert lines[4:] == [
+        "best, the largest mean: p = 1, l2 = 1",
+        "simplest within one standard error of it: p = 1, l2 = 1",
+        "all 12 runs certified within 1e-06",
+    ]
     several = result([worse, best], p=(4.0, 4.0), kinds=("lines", "cuts"))
     assert repr(several) == "<CrossValidation: auc 0.85 at cuts, p = 4 and l2 = 1; 2 kinds, 1 p, 2 folds>"
     assert [line.split()[0] for line in str(several).splitlines()[2:4]] == ["lines", "cuts"]
@@ -402,8 +406,9 @@ def test_it_prints_what_was_found():
         "                p      l1      l2              mean      behind the largest",
         "cuts            4       0       1   0.6500 ± 0.0500      0.1500 ± 0.0500",
         "steps           4       2       1   0.8000 ± 0.0000",
-        "simplest within one standard error of the largest: steps, p = 4, l1 = 2, l2 = 1",
-        "of those, top is largest for steps, p = 4, l1 = 2, l2 = 1: 0.7000 ± 0.0000",
+        "within one standard error of the largest mean: 1 of 6 candidates",
+        "best, the largest top of these: steps, p = 4, l1 = 2, l2 = 1: 0.7000 ± 0.0000",
+        "simplest of these: steps, p = 4, l1 = 2, l2 = 1",
         "all 12 runs certified within 1e-06",
     ]
     assert str(result([worse], kinds=("cuts",), l1=[l1[0]]).best) == "cuts, p = 16, l2 = 1"

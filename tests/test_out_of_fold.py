@@ -99,7 +99,8 @@ def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighte
 
 def test_noise_is_named_and_signal_is_not():
     said = (
-        r"does not show that held-out rows are ranked better than by chance, 0\.5: AUC 0\.\d{3} \(99 % of random .*partial"
+        r"^the list is not shown to be better than a random order\. On the held-out rows of the cross-validation, neither "
+        r"measure is above its range: AUC 0\.\d{3} \(99 % of random .*partial"
         r" AUC .*\. Do not rely on the list or the probabilities; add rows"
     )
     with pytest.warns(NoSignalWarning, match=said) as caught:

@@ -413,10 +413,56 @@ def test_names_that_are_imported_later_are_there_when_asked_for():
     assert run("import pnorm; print(pnorm.minimize is pnorm._minimize.minimize)") == "True\n"
     assert run("from pnorm import *; print(minimize_path.__name__, bounds.__name__)") == "minimize_path pnorm.bounds\n"
     assert "stalled" in run("import pnorm; help(pnorm.Trace); help(pnorm)")
-    with pytest.raises(AttributeError, match=r"^module 'pnorm' has no attribute 'minimise'$"):
-        pnorm.minimise  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^module 'pnorm' has no attribute 'fit'$"):
+        pnorm.fit  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'minimise' from 'pnorm'"):
         from pnorm import minimise  # noqa: F401
+
+
+PUBLIC = [*LATER, "dask", "objectives", "rankers", "sklearn"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("PNormPush", "it is pnorm.sklearn.PNormPush"),
+        ("auc", "it is pnorm.metrics.auc"),
+        ("score_table", "it is pnorm.dask.score_table"),
+        ("pnormpush", "the nearest name is pnorm.sklearn.PNormPush"),
+        ("minimise", "the nearest name is pnorm.minimize"),
+        ("Trace_", "the nearest name is pnorm.Trace"),
+        ("metric", "the nearest name is pnorm.metrics"),
+    ],
+)
+def test_names_of_modules_are_told_where_they_are(name, told):
+    with pytest.raises(AttributeError, match=f"^module 'pnorm' has no attribute '{name}'; {re.escape(told)}$"):
+        getattr(pnorm, name)
+    assert not hasattr(pnorm, name)
+    assert getattr(pnorm, name, 3) == 3
+
+
+def test_each_public_name_of_a_module_is_told_where_it_is():
+    pytest.importorskip("dask")
+    assert {*pnorm._MODULES, "objectives", "rankers"} == set(PUBLIC)
+    homes = {}
+    for module in PUBLIC:
+        for name in set(getattr(pnorm, module).__all__) - set(dir(pnorm)):
+            homes.setdefault(name, []).append(f"pnorm.{module}.{name}")
+    for name, places in homes.items():
+        with pytest.raises(AttributeError, match=re.escape(f"; it is {' or '.join(sorted(places))}") + "$"):
+            getattr(pnorm, name)
+
+
+def test_to_say_where_a_name_is_imports_nothing():
+    code = "import sys, pnorm; hasattr(pnorm, 'PNormPush'), hasattr(pnorm, 'auc'); print(*sys.modules)"
+    assert not set(run(code).split()) & {"sklearn", "dask", "pnorm.sklearn", "pnorm.dask", "pnorm.metrics"}
+
+
+def test_modules_of_packages_that_are_there_are_listed():
+    there = {name for name in ("dask", "sklearn") if importlib.util.find_spec(name)}
+    assert {*run("import pnorm; print(*dir(pnorm))").split()} & {"dask", "sklearn"} == there
+    assert not {"dask", "sklearn"} & {*run("import sys, pnorm; sys.path[:] = []; print(*dir(pnorm))").split()}
+    assert not {"dask", "sklearn"} & {*pnorm.__all__}
 
 
 @pytest.fixture

@@ -238,6 +238,7 @@ def _every_drawing(runs):
     yield plotting.weights(lam, H)
     yield plotting.reasons(pnorm.explain(pos, H, lam), 0)
     yield from plotting.shapes(lam, H)
+    yield from plotting.shapes(lam, H, others=[lam, 2 * lam])
 
 
 def _contrast(a, b):
@@ -723,6 +724,132 @@ def test_shapes_that_cannot_be_drawn(arguments, error, message):
         plotting.shapes(*arguments)
     with pytest.raises(ValueError, match="ax must be 2 Axes, one for each column; got 1"):
         plotting.shapes([1.0, 1.0], pnorm.rankers.thresholds([[0], [1]]), ax=plt.gca())
+
+
+def ends_of_band(ax):
+    """The band of a curve by value: the lower and the upper ends there, of which a jump has two."""
+    (band,) = [each for each in ax.collections if len(each.get_paths()[0]) > 2]
+    ends = {}
+    for x, y in band.get_paths()[0].vertices.tolist():
+        ends.setdefault(x, []).append(y)
+    return ends
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_band_of_refits_against_a_slow_rule(missing):
+    rng = np.random.default_rng(0)
+    X = np.where(missing & (rng.random((300, 2)) < 0.1), np.nan, rng.normal(size=(300, 2)))
+    H = pnorm.rankers.quantile_thresholds(X[:150], X[150:], 9, missing="own" if missing else "error", names=["a", "b"])
+    if not missing:
+        H += pnorm.rankers.normalized(X[:150], X[150:], names=["a", "b"])
+    lam, others = rng.normal(size=len(H)), rng.normal(size=(5, len(H)))
+    others[1:3] *= H.column != 1  # two refits do not use b
+    whole = pnorm.shapes(lam, H, X)
+    for ax in plotting.shapes(whole, others=[pnorm.shapes(of, H) for of in others]):
+        c = "ab".index(ax.get_xlabel())
+
+        def scores(values, of, c=c):
+            rows = np.zeros((len(values), 2))
+            rows[:, c] = values
+            return pnorm.score(rows, H, np.where(H.column == c, of, 0.0))
+
+        of_rows = whole["ab"[c]]._quantiles
+        moved = [(scores(of_rows, lam) - scores(of_rows, of)).mean() for of in others]
+        ends = ends_of_band(ax)
+        x = np.array(list(ends))
+        assert x.size > (10 if missing else 70)
+        at = np.r_[x, x + 1e-12]  # at a cut, and just above it
+        slow = np.array([scores(at, of) + by for of, by in zip(others, moved, strict=True)]).reshape(-1, 2, x.size)
+        np.testing.assert_allclose([min(ends[value]) for value in x], slow.min(axis=(0, 1)), atol=1e-9)
+        np.testing.assert_allclose([max(ends[value]) for value in x], slow.max(axis=(0, 1)), atol=1e-9)
+        if missing:
+            of_missing = [scores([np.nan], of)[0] + by for of, by in zip(others, moved, strict=True)]
+            ((_, low), (_, high)) = ax.collections[-1].get_segments()[0]
+            np.testing.assert_allclose([low, high], [min(of_missing), max(of_missing)], atol=1e-9)
+
+
+def test_the_band_of_cuts_jumps_where_refits_jump():
+    H, G = pnorm.rankers.thresholds([[1.0, 2.0]]), pnorm.rankers.thresholds([[1.0, 3.0]])
+    whole = pnorm.shapes([1.0, 1.0], H, [[0.0], [1.5], [2.5], [4.0]])
+    (ax,) = plotting.shapes(whole, others=[pnorm.shapes([1.0, 3.0], H), pnorm.shapes([2.0, 2.0], G)])
+    over = whole[0]._quantiles
+
+    def moved(x, second, of):
+        """The scores of a refit with cuts at 1 and at `second`, with the mean of the curve over the rows."""
+        of_rows = of[0] * (over > 1.0) + of[1] * (over > second)
+        return of[0] * (x > 1.0) + of[1] * (x > second) + ((1.0 * (over > 1.0) + (over > 2.0)) - of_rows).mean()
+
+    ends = ends_of_band(ax)
+    assert sorted(ends)[1:-1] == [1.0, 2.0, 3.0]
+    for x in (1.0, 2.0, 3.0):
+        every = [moved(at, *of) for of in ((2.0, (1.0, 3.0)), (3.0, (2.0, 2.0))) for at in (x, x + 1e-9)]
+        assert (min(ends[x]), max(ends[x])) == (pytest.approx(min(every)), pytest.approx(max(every)))
+
+
+def test_the_ranges_of_levels_against_a_slow_rule():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    towns = pandas.DataFrame({"town": rng.choice(["Bonn", "Köln", "Ulm", "Wien"], 200, p=[0.1, 0.2, 0.3, 0.4])})
+    few = towns[towns["town"] != "Ulm"]
+    H, G = (pnorm.rankers.categories(of[:50], of[50:]) for of in (towns, few))
+    lam, others = rng.normal(size=4), [rng.normal(size=4), rng.normal(size=4), rng.normal(size=3)]
+    whole = pnorm.shapes(lam, H, towns)
+    (ax,) = plotting.shapes(whole, others=[pnorm.shapes(of, K) for of, K in zip(others, (H, H, G), strict=True)])
+    curve = dict(zip(whole[0].levels, lam, strict=True))
+    share = {name: float((towns["town"] == name).mean()) for name in curve}
+    moved = []
+    for of in others:
+        names = [name for name in curve if len(of) == 4 or name != "Ulm"]
+        own = dict(zip(names, of, strict=True))
+        by = sum(share[name] * (curve[name] - own[name]) for name in names) / sum(share[name] for name in names)
+        moved.append({name: own[name] + by for name in names})
+    segments = ax.collections[-1].get_segments()
+    assert len(segments) == 4
+    for name, ((_, low), (_, high)) in zip(curve, segments, strict=True):
+        every = [refit[name] for refit in moved if name in refit]
+        assert (low, high) == (pytest.approx(min(every)), pytest.approx(max(every)))
+
+
+def test_refits_may_be_coefficients_models_or_shapes():
+    H = pnorm.rankers.thresholds([[0.0, 1.0], [2.0]], names=["a", "b"])
+    lam, others = [1.0, 2.0, 3.0], [[1.0, 1.0, 2.0], [2.0, 0.0, 4.0]]
+    models = [pnorm.ScoringFunction(np.array(of), H) for of in others]
+    drawn = [
+        plotting.shapes(lam, H, others=others),
+        plotting.shapes(pnorm.ScoringFunction(np.array(lam), H), others=models),
+        plotting.shapes(pnorm.shapes(lam, H), others=[models[0], pnorm.shapes(others[1], H)]),
+    ]
+    first = [ends_of_band(ax) for ax in drawn[0]]
+    assert all([ends_of_band(ax) for ax in axes] == first for axes in drawn[1:])
+    assert not plotting.shapes(lam, H)[0].collections
+
+
+@pytest.mark.parametrize(
+    ("others", "error", "message"),
+    [
+        (lambda shapes: shapes, TypeError, "others must be a sequence of refits, such as a list of Shapes; got Shapes"),
+        (lambda shapes: 3, TypeError, "others must be a sequence of refits, such as a list of Shapes; got int"),
+        (lambda shapes: [shapes], ValueError, "others must be at least 2 refits; got 1"),
+        (lambda shapes: [shapes, [1.0]], TypeError, r"others\[1\]: H must be a collection made by pnorm.rankers"),
+        (
+            lambda shapes: [shapes, pnorm.shapes([1.0], pnorm.rankers.thresholds([[0]], names=["b"]))],
+            ValueError,
+            r"others\[1\] has none of the columns of the score",
+        ),
+        (
+            lambda shapes: [
+                pnorm.shapes([1.0, 2.0], pnorm.rankers.from_table({"a": ["x"] * 9}, {"a": ["y"] * 9})),
+                shapes,
+            ],
+            ValueError,
+            r"others\[0\] has levels in the column 'a', and the score has numbers",
+        ),
+    ],
+)
+def test_refits_that_cannot_be_drawn(others, error, message):
+    shapes = pnorm.shapes([1.0, 2.0], pnorm.rankers.thresholds([[0, 1]], names=["a"]))
+    with pytest.raises(error, match=message):
+        plotting.shapes(shapes, others=others(shapes))
 
 
 def test_more_lists_than_colours_differ_in_dashes(runs):

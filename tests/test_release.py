@@ -58,6 +58,18 @@ def test_the_documentation_builds_with_its_own_extra():
     assert others == {"pandas"} <= {re.match(r"[\w-]+", of)[0] for of in PROJECT["optional-dependencies"]["doc"]}
 
 
+def test_the_tutorials_run_with_the_extra_of_the_installation():
+    extra = "sklearn"
+    for path in (ROOT / "README.md", ROOT / "doc" / "_install.inc"):
+        assert f'pip install ".[{extra}]"' in path.read_text(encoding="utf-8")
+    modules = {"scikit-learn": "sklearn"}
+    brought = [re.match(r"[\w-]+", of)[0] for of in PROJECT["optional-dependencies"][extra]]
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "doc" / "tutorials").glob("*.rst")]
+    imported = {name for text in pages for name in re.findall(r"^>>> (?:from|import) (\w+)", text, re.MULTILINE)}
+    others = imported - {"pnorm", "numpy", "scipy"} - sys.stdlib_module_names
+    assert others == {modules.get(name, name) for name in brought}
+
+
 def test_the_page_of_support_and_the_recipe_have_the_versions_of_the_project():
     page = " ".join((ROOT / "doc" / "developers" / "support.rst").read_text(encoding="utf-8").split())
     least = PROJECT["requires-python"].removeprefix(">=")

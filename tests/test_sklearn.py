@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -725,6 +726,16 @@ def test_texts(data):
     assert f[0] > f[1]
     functions = PNormPush(rankers=[lambda rows: [len(text) for text in rows]], t_max=1).fit(texts, y)
     assert (functions.lam_ < 0).all()
+
+
+def test_the_docstring_has_each_parameter_in_one_group():
+    text = inspect.getdoc(PNormPush)
+    groups = text[text.index("- Usually set") : text.index("After `fit`, ``print(model)``")]
+    parameters = PNormPush().get_params()
+    assert sorted(re.findall(r"`(\w+)`", groups)) == sorted(parameters)
+    page = (Path(__file__).parents[1] / "doc" / "howto" / "sklearn.rst").read_text(encoding="utf-8")
+    assert f"Of the {len(parameters)} parameters of" in page
+    assert repr(PNormPush(p=4, verbose=1)) == "PNormPush(p=4, verbose=1)"
 
 
 def test_nested_parameters_can_be_searched(data):

@@ -100,9 +100,9 @@ class Explanation:
         Returns
         -------
         list of str
-            Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Columns that lower the score
-            are left out, so the list may have fewer than n items, or none. `contributions` has them; the command and
-            the report show the largest effects of either sign.
+            Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Only contributions above zero are
+            reasons: columns that lower the score are left out, so the list may have fewer than n items, or none.
+            `contributions` has both signs.
 
         Raises
         ------
@@ -123,12 +123,29 @@ class Explanation:
         Returns
         -------
         list of str
-            What `top` returns for each row, in one text, divided by semicolons.
+            What `top` returns for each row, in one text, divided by semicolons: contributions above zero only. A row
+            without one has an empty text.
 
         Raises
         ------
         ValueError, TypeError
             If n is below 1.
+
+        Notes
+        -----
+        The command and the report show the largest effects of either sign. The columns that lower the score of a row
+        the most have the smallest numbers in its row of `contributions`.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
+        >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
+        >>> found.reasons()
+        ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', '']
+        >>> lowest = found.contributions.argmin(axis=1)
+        >>> [(found.names[c], round(float(found.contributions[i, c]), 2)) for i, c in enumerate(lowest)]
+        [('visits', -0.5), ('income', -1.0), ('visits', -2.0)]
         """
         found = self._reasons(np.arange(len(self.scores)), _checks.count(n, "n", 1))
         return ["; ".join(of_row) for of_row in found]

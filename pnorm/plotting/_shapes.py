@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pnorm._checks import Axes, Coefficients, Model, text
 from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of
 from pnorm.plotting._look import Look, new_axes
 from pnorm.plotting._models import of_model
+from pnorm.plotting._refits import Refits, extent, extent_of_levels, refits_of
 from pnorm.plotting._ticks import date_axis, whole_axis
 from pnorm.rankers import Rankers
 
@@ -32,6 +34,7 @@ def shapes(
     columns: str | Sequence[str] | None = None,
     *,
     top: int = 6,
+    others: Sequence[Coefficients | Model | Shapes | Shape] | None = None,
     ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
     r"""Draw what each column adds to the score, as a function of its value.
@@ -54,6 +57,9 @@ def shapes(
         The columns to draw, by their names in ``H.column_names``; by default those that move a score the most.
     top : int
         The number of columns to draw, if they are not named.
+    others : sequence, optional
+        Refits on resampled rows, two or more, each in a form of `lam`: coefficients of the same `H`, models, or shapes.
+        Their range is drawn as a band (see Notes). None draws no band.
     ax : Axes, or sequence of Axes, optional
         Where to draw, one for each column; None for a figure of its own, with two or three columns of axes.
 
@@ -65,12 +71,14 @@ def shapes(
         constant from there on. For shapes that were computed with rows, and for an estimator, the quantiles 0.01 to
         0.99 of the rows, or of the training rows, stand in the place of all cuts. Levels of categories are bars: at
         most 24, those that move a score the most. An orange dot is the level of missing values. Whole numbers have
-        ticks at whole numbers, and dates an axis of dates.
+        ticks at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as a
+        line on bars and dots.
 
     Raises
     ------
     ValueError, TypeError
-        If H is no collection, or no column, or not a named one, has a shape with these coefficients.
+        If H is no collection, or no column, or not a named one, has a shape with these coefficients. If `others` are
+        fewer than two refits, or one of them has other columns, or levels in a column of numbers.
     ImportError
         If Matplotlib is missing.
 
@@ -78,6 +86,17 @@ def shapes(
     -----
     A shape is defined up to a constant, which changes no order. The shape of cuts is zero below the first one. All axes
     have the same scale.
+
+    The band extends from the lowest to the highest refit at each value. Each refit is first moved by a constant, so
+    that its mean over the known values of the rows is that of the curve. The rows are those of the quantiles or shares
+    of the shape; without rows, all values of the axis, or all levels, count alike. A column that a refit does not use
+    has the same score everywhere, and a refit without a level is left out at that level. If a further refit is drawn in
+    the same way, it is inside the band of n refits at a given value with probability (n - 1)/(n + 1) or more, which is
+    0.9 for 19 refits.
+
+    The band shows how a curve varies with the training rows at fixed settings. It is no confidence interval of the
+    curve of all possible rows: a penalty flattens the curves of all refits alike, and this bias is not in the band. Nor
+    is the choice of the settings. The cost is one evaluation of each refit at the ends of all pieces.
 
     Examples
     --------
@@ -94,20 +113,26 @@ def shapes(
     >>> axes = pnorm.plotting.shapes(pnorm.shapes(lam, H), top=3)
     >>> axes[0].get_xlabel()
     'middle-middle'
+
+    A band of refits on resampled rows, with weights that count how often each row is drawn:
+
+    >>> import numpy as np
+    >>> rng, refits = np.random.default_rng(0), []
+    >>> for _ in range(19):
+    ...     drawn = [rng.multinomial(len(X), np.full(len(X), 1 / len(X))) for X in (data.pos, data.neg)]
+    ...     refits.append(pnorm.train(data.pos, data.neg, H, p=4, pos_weight=drawn[0], neg_weight=drawn[1])[0])
+    >>> axes = pnorm.plotting.shapes(lam, H, top=3, others=refits)
+    >>> len(axes[0].collections)
+    1
     """
     top = _checks.count(top, "top", 1)
-    if isinstance(lam, Shapes | Shape):
-        if H is not None:
-            raise TypeError("the shapes are computed already; leave H out")
-        drawn = [lam] if isinstance(lam, Shape) else list(lam.columns)
-    else:
-        model = lam if H is None else None
-        rankers, lam = coefficients(*of_model(lam, H))
-        seen = _seen_by(model)
-        drawn = [
-            shape if shape.levels or shape._column not in seen else _with_seen(shape, *seen[shape._column])
-            for shape in shapes_of(lam, rankers)
-        ]
+    if isinstance(lam, Shapes | Shape) and H is not None:
+        raise TypeError("the shapes are computed already; leave H out")
+    seen = {} if H is not None else _seen_by(lam)
+    drawn = [
+        shape if shape.levels or shape._column not in seen else _with_seen(shape, *seen[shape._column])
+        for shape in _shapes_in(lam, H)
+    ]
     curves = sorted(map(by_value, drawn), key=lambda shape: -shape.range)
     found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
@@ -117,11 +142,14 @@ def shapes(
         what = f"the column {lost[0]!r:.60} has no shape" if lost else "no column has a shape"
         raise ValueError(f"{what} with these coefficients{known}")
     curves = curves[:top] if wanted is None else [shape for shape in curves if shape.name in wanted]
+    varied: list[Refits] = [[] for _ in curves]
+    if others is not None:
+        varied = refits_of(others, partial(_shapes_in, H=H), curves, found)
     axes = np.atleast_1d(_grid(curves) if ax is None else ax).ravel()
     if axes.size != len(curves):
         raise ValueError(f"ax must be {len(curves)} Axes, one for each column; got {axes.size}")
-    for each, shape in zip(axes, curves, strict=True):
-        _draw_shape(each, shape)
+    for each, shape, refits in zip(axes, curves, varied, strict=True):
+        _draw_shape(each, shape, refits)
         each.axhline(0.0, color=Look(each).quiet, lw=0.8, zorder=0)
         beside = {"loc": "left"} if shape.read_off == "trend" else {}  # the month stands at the right
         each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""), **beside)
@@ -132,6 +160,14 @@ def shapes(
                 each.set_ylabel("part of the score")
     _set_heights(axes)
     return axes
+
+
+def _shapes_in(lam: Any, H: Any) -> list[Shape]:
+    """Return shapes that were passed, all or one, or the shapes of coefficients or of a model."""
+    if isinstance(lam, Shapes | Shape):
+        return [lam] if isinstance(lam, Shape) else list(lam.columns)
+    rankers, lam = coefficients(*of_model(lam, H))
+    return shapes_of(lam, rankers)
 
 
 def _seen_by(model: Any) -> dict[int, tuple[Any, bool]]:
@@ -174,8 +210,8 @@ def _grid(curves: list[Shape]) -> Any:
     return new_axes(len(curves), size, across=across)
 
 
-def _draw_shape(ax: Any, shape: Shape) -> None:
-    """Draw a curve, with two points at every cut, or a bar for each level."""
+def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
+    """Draw a curve, with two points at every cut, or a bar for each level, and the range of its refits."""
     look = Look(ax)
     if shape.levels:
         names, scores, gone = list(shape.levels), shape.scores.tolist(), [key is None for key in shape._keys]
@@ -186,6 +222,10 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
         ax.bar(known, [scores[drawn[at]] for at in known], color=look.cycle[0])
         for at in set(range(len(drawn))).difference(known):
             _draw_missing(ax, at, scores[drawn[at]])
+        if refits:
+            ax.vlines(
+                range(len(drawn)), *(end[drawn] for end in extent_of_levels(shape, refits)), color=look.ink, lw=1.4
+            )
         labels = [text.shown(names[k], 18) for k in drawn]
         if len(drawn) > _FEW:
             ax.set_xticks(range(len(drawn)), labels, rotation=90, size="small")
@@ -194,10 +234,14 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
         if len(drawn) < len(names):
             ax.set_title(f"{len(drawn)} of {len(names)} levels", fontsize="medium")
         return
-    low, high = shape.pieces
-    ends = np.unique([end for end in (*low, *high) if math.isfinite(end)])
+    first, last = shape.pieces
+    ends = np.unique([end for end in (*first, *last) if math.isfinite(end)])
     start, stop = _ends(shape, ends)
     x = np.r_[start, np.repeat(ends, 2), stop]
+    low = high = shape.missing
+    if refits:
+        *band, low, high = extent(shape, refits, start, stop)
+        ax.fill_between(*band, color=look.cycle[0], alpha=0.22, lw=0)
     ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=look.cycle[0])
     if shape.read_off == "trend":
         date_axis(ax)
@@ -208,10 +252,17 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
     if not math.isnan(shape.missing):
         share = min(_WORD[0] / _points(ax)[0], 0.5)
         gap = (stop - start) * share / (1.0 - share)  # the curve does not reach the word
-        _draw_missing(ax, start - 0.5 * gap, shape.missing)
+        place = start - 0.5 * gap
+        if low < high:
+            ax.vlines(place, low, high, color=look.ink, lw=1.4)
+        _draw_missing(ax, place, shape.missing)
         ax.update_datalim([(start - gap, shape.missing)])
-        beside = ((0, 5), "bottom") if shape.missing >= 0.0 else ((0, -5), "top")  # away from the line at zero
-        ax.annotate("missing", (start - 0.5 * gap, shape.missing), beside[0], ha="center", va=beside[1], **look.small)
+        end, *beside = (
+            (np.fmax(shape.missing, high), (0, 5), "bottom")
+            if shape.missing >= 0.0  # away from the line at zero
+            else (np.fmin(shape.missing, low), (0, -5), "top")
+        )
+        ax.annotate("missing", (place, end), beside[0], ha="center", va=beside[1], **look.small)
         ax.autoscale_view()
 
 
