@@ -477,7 +477,7 @@ def _least_rows(at_least: float | None, n: int) -> int:
         return 1
     # 0.07 * 100 is a little more than 7 in floating point.
     is_share = isinstance(at_least, float | np.floating)
-    rows = math.ceil(at_least * n * (1.0 - 1e-12)) if is_share else operator.index(cast("int", at_least))
+    rows = math.ceil(float(at_least) * n * (1.0 - 1e-12)) if is_share else operator.index(cast("int", at_least))
     if rows >= n:
         raise ValueError(f"at_least must be less than the {n:,} held-out rows; got {shown(at_least)}")
     return rows
