@@ -7,6 +7,9 @@ promises, "none" the share without one. "Depth" is the mean share of the rows th
 `pnorm.cutoff`, by a Bonferroni correction of its cuts, and by the naive choice: the deepest row where the held-out
 precision is as large.
 
+Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and 0.5 below. The line after their table
+has what a choice of `at_least` by the labels breaks.
+
 The last three tables are for the page "Generalisation bounds". Those of equal scores at the top without a prior, and of
 the sequence of cuts with one, are computed: the largest probability of a broken guarantee, divided by
 1 - confidence, over populations in which the proof leaves a gap.
@@ -121,22 +124,66 @@ def of_few_scores(*cases, lists=LISTS // 4):
         print(f"{n_scores:6} {target:10} {prior:6}   {worst / lists:7.1%}")
 
 
-def of_bad_tops(*shares, n=1000, target=0.8, lists=LISTS):
+def of_bad_tops(*shares, n=1000, target=0.8, at_least=100, lists=LISTS):
     """Print how often there is no cut-off if some negatives score above all other rows, and the naive depth."""
     for share in shares:
-        rng, none, deep = np.random.default_rng(0), 0, []
+        rng, none, deep = np.random.default_rng(0), np.zeros(2, int), []
         for _ in range(lists):
             f_pos, f_neg = of_normals(rng, n, 2.0, 0.3)
             f_neg[: round(share * f_neg.size)] += 10.0
-            none += not pnorm.cutoff(f_pos, f_neg, precision=target).kept
+            cuts = [pnorm.cutoff(f_pos, f_neg, precision=target, at_least=least) for least in (None, at_least)]
+            none += [not cut.kept for cut in cuts]
             deepest = naive(f_pos, f_neg, target)
             deep.append(0 if deepest is None else (np.concatenate([f_pos, f_neg]) >= deepest).sum())
-        print(f"{share:20.1%}{f'{none} of {lists}':>17}{np.mean(deep):15.0f}")
+        print(f"{share:20.1%}{none[0]:10}{none[1]:16}{np.mean(deep):15.0f}")
 
 
-def sizes_of(rows, target, level):
+def with_flat_top(rng, n, top=0.3, precise=(0.85, 0.5)):
+    """Scores of both sides, uniform, with one precision in the top share of the rows, and another below."""
+    f = rng.random(n)
+    y = rng.random(n) < np.where(f > 1.0 - top, *precise)
+    return f[y], f[~y]
+
+
+def flat_precision_above(t, top=0.3, precise=(0.85, 0.5)):
+    """The share of positives among new rows above a score, on lists of `with_flat_top`."""
+    taken = 1.0 - t
+    first = np.minimum(taken, top)
+    return (precise[0] * first + precise[1] * (taken - first)) / taken
+
+
+def of_first_depths(n=1000, target=0.8, lists=LISTS):
+    """Print what cut-offs keep whose tests begin at different depths, on lists with a flat top and on normal ones."""
+    lists_of = {
+        "flat top": (with_flat_top, flat_precision_above),
+        "normal": (lambda rng, n: of_normals(rng, n, 2.0, 0.3), lambda t: precision_above(t, 2.0, 0.3)),
+    }
+    print(f"{'list':10}{'at_least':>10}{'broken':>10}{'none':>10}{'rows':>8}")
+    for name, (draw, precision) in lists_of.items():
+        for at_least in (None, 100, 200, 300):
+            rng, broken, rows = np.random.default_rng(0), 0, []
+            for _ in range(lists):
+                found = pnorm.cutoff(*draw(rng, n), precision=target, at_least=at_least)
+                if found.kept:
+                    rows.append(found.depth)
+                    broken += precision(found.score) < target
+            none = 1.0 - len(rows) / lists
+            print(f"{name:10}{at_least or '':>10}{broken / lists:10.1%}{none:10.1%}{sum(rows) / lists:8.0f}")
+
+
+def of_chosen_depths(n=1000, target=0.8, depths=(100, 200, 300, 400, 500), lists=LISTS):
+    """Print how often a cut-off is found where none has the precision: on average of the depths, and by any of them."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(lists):
+        f, y = rng.random(n), rng.random(n) < target - 1e-4
+        found.append([pnorm.cutoff(f, y=y, precision=target, at_least=least).kept for least in depths])
+    found = np.array(found)
+    print(f"broken where no cut has the precision: {found.mean():.1%}, any of {len(depths)}: {found.any(1).mean():.1%}")
+
+
+def sizes_of(rows, target, level, at_least=1):
     """The numbers of positives and negatives of the cuts to be tested."""
-    return _cutoff._sizes(lambda x, y: rows.p_value(x, y, target), level, rows)
+    return _cutoff._sizes(lambda x, y: rows.p_value(x, y, target), level, rows, at_least)
 
 
 def most_wrong(rows, size, target, level):
@@ -144,14 +191,14 @@ def most_wrong(rows, size, target, level):
     return sum(rows.p_value(size - y, y, target) <= level for y in range(size + 1)) - 1
 
 
-def with_a_tie(rows, level, target, above, tied, precise):
+def with_a_tie(rows, level, target, above, tied, precise, at_least=1):
     """Probability that a cut is accepted, if none has more than the precision and one score near the top is tied.
 
     A share `above` of the rows scores higher, all differently, and is positive with probability `precise`. A share
     `tied` has one score, and is positive so often that both shares together have the precision. Other rows score lower.
     """
-    n, depths = rows.all.size, [x + y for x, y in sizes_of(rows, target, level)]
-    wrong = [most_wrong(rows, size, target, level) for size in range(n + 1)]
+    n, depths = rows.all.size, [x + y for x, y in sizes_of(rows, target, level, at_least)]
+    wrong = [most_wrong(rows, size, target, level) if size >= at_least else -1 for size in range(n + 1)]
     of_tied = target + above / tied * (target - precise)
     found = 0.0
     for higher in range(n + 1):
@@ -172,16 +219,17 @@ def with_a_tie(rows, level, target, above, tied, precise):
 
 def of_ties(*cases):
     """Print the largest probability of `with_a_tie` over a grid of populations, divided by the level."""
-    print("   rows  precision    level  populations   largest")
-    for n, target, level in cases:
+    print("   rows  precision    level  at_least  populations   largest")
+    for n, target, level, at_least in cases:
         rows, found = _cutoff._Drawn(np.arange(1.0), np.arange(n - 1.0)), []
-        least = np.log(level) / np.log(target) / n  # about the share of the rows that the first cut needs
+        # about the share of the rows that the first cut needs
+        least = max(np.log(level) / np.log(target), at_least) / n
         shares = itertools.product((0.4, 0.7, 1.0, 1.4), (0.1, 0.3, 0.6), (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0))
         for above, tied, part in shares:
             above, precise = above * least, part * target
             if above + tied < 1.0 and target + above / tied * (target - precise) <= 1.0:
-                found.append(with_a_tie(rows, level, target, above, tied, precise))
-        print(f"{n:7} {target:10} {level:8} {len(found):12} {max(found) / level:9.4f}")
+                found.append(with_a_tie(rows, level, target, above, tied, precise, at_least))
+        print(f"{n:7} {target:10} {level:8} {at_least:9} {len(found):12} {max(found) / level:9.4f}")
 
 
 def of_sequences(*cases):
@@ -218,8 +266,11 @@ if __name__ == "__main__":
             of_precision(n, apart, share, target)
     print(f"{'broken, 1000 rows':26}{'promise':>11}{'precision':>11}{'recall':>11}{'one list':>11}")
     of_promises()
-    print(f"{'negatives at the top':>20}{'none':>17}{'naive: rows':>15}")
+    print(f"{'negatives at the top':>20}{'none':>10}{'at_least=100':>16}{'naive: rows':>15}")
     of_bad_tops(0.0, 0.005, 0.01, 0.02)
+    of_first_depths()
+    of_chosen_depths()
     of_few_scores((8, 0.2, 0.1), (8, 0.5, 0.4))
-    of_ties((40, 0.5, 0.05), (40, 0.8, 0.05), (40, 0.8, 0.2), (80, 0.5, 0.05), (80, 0.9, 0.05))
+    of_ties((40, 0.5, 0.05, 1), (40, 0.8, 0.05, 1), (40, 0.8, 0.2, 1), (80, 0.5, 0.05, 1), (80, 0.9, 0.05, 1))
+    of_ties((40, 0.5, 0.05, 20), (40, 0.8, 0.05, 25), (40, 0.8, 0.2, 20), (80, 0.5, 0.05, 40), (80, 0.8, 0.05, 40))
     of_sequences(*itertools.product((20, 60), (50, 150), (1, 2, 5), (0.05, 0.2)))

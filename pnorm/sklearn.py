@@ -221,8 +221,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
     cutoff : mapping, optional
         The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
-        200, "of": 10_000}``, with the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds out
-        `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out rows.
+        200, "of": 10_000}``, with the options ``"at_least"``, ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit`
+        then holds out `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out
+        rows. Give ``"at_least"`` as a share, such as ``{"precision": 0.8, "at_least": 0.2}``.
         `choose_cutoff` chooses it on other rows. `decision_function` is then the score minus the new `threshold_`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
@@ -1234,6 +1235,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget: float | None = None,
         recall: float | None = None,
         of: float | None = None,
+        at_least: float | None = None,
         prior: float | None = None,
         confidence: float = 0.95,
     ) -> Cutoff:
@@ -1253,6 +1255,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The smallest share of the positives that is taken.
         of : float, optional
             The number of rows of such a list; by default N.
+        at_least : int or float, optional
+            For a precision: the number of these rows, or the share of them, that is taken at least. The tests begin
+            there.
         prior : float, optional
             The share of positives in new lists, if it differs from that of these rows.
         confidence : float
@@ -1292,8 +1297,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         f = self._score(self._read(X, reset=False))
-        of_list = {"precision": precision, "budget": budget, "recall": recall, "of": of, "prior": prior}
-        return self._cut(f, self._is_positive(y, X), confidence=confidence, **of_list)
+        asked = {"precision": precision, "budget": budget, "recall": recall}
+        more = {"of": of, "at_least": at_least, "prior": prior, "confidence": confidence}
+        return self._cut(f, self._is_positive(y, X), **asked, **more)
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff(f[positive], f[~positive], **asked)

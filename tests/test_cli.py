@@ -1983,6 +1983,19 @@ def test_a_category_of_rare_values_that_is_asked_for_is_warned_of(capsys, tmp_pa
         (["--out", "-"], "--out needs the name of a file; got -. The standard output is used for the results"),
         (["--budget", "20", "--holdout", "0"], "--budget needs held-out rows"),
         (["--of", "20"], "--of is the length of the list for --budget"),
+        (
+            ["--at-least", "20", "--recall", "0.5"],
+            "--at-least says where the tests of --precision begin, and --recall does not test the precision. Leave one",
+        ),
+        (["--at-least", "20"], "--at-least says where the tests of --precision begin. Add --precision SHARE"),
+        *[
+            (
+                ["--at-least", value, "--precision", "0.5"],
+                f"--at-least must be a whole number of rows, 1 or more, or a share of them, as in 20%; got '{value}'",
+            )
+            for value in ("0", "0.2", "0%", "100%", "nan%", "many")
+        ],
+        (["--at-least", "120", "--precision", "0.5"], "--at-least must be less than the 120 held-out rows; got 120"),
         (["--precision", "80"], "--precision must be a share, above 0 and below 1; got 80"),
         (["--holdout", "20"], "--holdout must be a share of the rows, 0 or more and below 1; got 20"),
         (
@@ -2364,13 +2377,32 @@ def test_a_budget_takes_the_first_rows_of_a_list_of_new_rows(capsys, tmp_path):
     assert pandas.read_csv(out_path)["take"].sum() == place + 1
     _, out, _ = run(capsys, new, "--model", model, "--budget", 500, *more)
     assert f"Take the first 400 of 400 rows: those with a score of {written_score(f.min(), f)} or more.\n" in out
-    for option in ("precision", "recall"):
-        assert run(capsys, new, "--model", model, f"--{option}", "0.5")[0] == 2
+    for option in ("precision", "recall", "at-least"):
+        status, _, err = run(capsys, new, "--model", model, f"--{option}", "0.5")
+        assert (status, f"--{option} is an option of learning" in err) == (2, True)
     status, _, err = run(capsys, new, "--model", model, "--budget", "0.5")
     assert (status, "--budget must be a whole number of rows, 1 or more; got 0.5" in err) == (2, True)
     assert run(capsys, train, "--label", "label", "--push", "bottom", "--save", model, *QUICK)[0] == 0
     status, _, err = run(capsys, new, "--model", model, "--budget", 5)
     assert (status, "--budget takes rows from the top of the list, and this model" in err) == (2, True)
+
+
+@pytest.mark.parametrize("more", [[], ["--memory", "0"]], ids=["in memory", "in batches"])
+def test_the_tests_of_a_precision_begin_where_the_options_say(capsys, tmp_path, more):
+    path, model = tmp_path / "train.csv", tmp_path / "m.json"
+    level_file(path, ["DE", "FR"], n=1000)
+    n_cuts = {}
+    for at_least in ("20", "30%"):
+        words = ("--label", "label", *QUICK, "--save", model, "--precision", "0.3", "--at-least", at_least, *more)
+        status, out, _ = run(capsys, path, *words)
+        assert status == 0
+        cut = pnorm.load(model).cutoff
+        n = cut.n_pos + cut.n_neg
+        rows = 20 if at_least == "20" else 0.3 * n
+        assert cut.depth >= rows
+        assert f"({cut.depth:,} of the {n:,} held-out rows)" in " ".join(out.split())
+        n_cuts[at_least] = cut.n_cuts
+    assert n_cuts["20"] > n_cuts["30%"]
 
 
 def test_the_choice_shows_what_its_rule_takes(capsys, tmp_path):

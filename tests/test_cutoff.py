@@ -133,6 +133,109 @@ def test_the_last_cut_before_a_failure_is_taken():
     assert found.depth == (found.score <= F_POS).sum() + (found.score <= F_NEG).sum()
 
 
+@cache
+def least_size(wrong, target, level):
+    """Return the number of rows of the smallest cut that is accepted with so many negatives."""
+    sizes = np.arange(1, 10_000)
+    return int(sizes[binom.cdf(wrong, sizes, 1.0 - target) <= level][0])
+
+
+def slowly_cut(f, y, target, level, at_least):
+    """Return the size of the last accepted cut before the first failure, or 0; the tests begin at a depth."""
+    n = f.size
+    wrong = 0 if least_size(1, target, level) > (n - 1) // 4 else 1
+    while least_size(wrong, target, level) < at_least:
+        wrong += 1
+    taken, depth = 0, least_size(wrong, target, level)
+    if depth >= n > at_least >= least_size(0, target, level):
+        depth = at_least  # the last rows of the list, with no more negatives than a smaller cut may have
+    while depth < n:
+        above = f > np.sort(f)[n - depth - 1]
+        if above.sum() >= max(at_least, least_size(0, target, level)):
+            if binom.cdf((~y[above]).sum(), above.sum(), 1.0 - target) > level:
+                break
+            taken = above.sum()
+        wrong = max(wrong + 1, math.floor(1.2 * wrong))
+        depth = least_size(wrong, target, level)
+    return taken
+
+
+@pytest.mark.parametrize("digits", [None, 1], ids=["different scores", "ties"])
+@pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
+def test_cut_offs_are_those_of_a_plain_loop_over_exact_tests(target, digits):
+    rng, kept, deep = np.random.default_rng(8), 0, 0
+    for n in (30, 150, 400, 400, 1000, 1000):
+        for at_least in (1, 5, 20, 29, n // 3, n // 2, n - 2, n - 1):
+            f = rng.normal(size=n)
+            f = f if digits is None else f.round(digits)
+            top = f > np.quantile(f, rng.uniform(0.2, 0.6))
+            y = rng.random(n) < np.where(top, rng.uniform(target, 1.0), 0.5)
+            y[:2] = True, False
+            found = pnorm.cutoff(f, y=y, precision=target, at_least=at_least)
+            taken = slowly_cut(f, y, target, 0.05, at_least)
+            assert (found.kept, found.depth if found.kept else 0) == (taken > 0, taken)
+            kept += found.kept
+            deep += found.kept and pnorm.cutoff(f, y=y, precision=target).depth != taken
+            assert found.nearest is None or found.depth >= at_least
+            if not found.kept and found.nearest is not None:
+                assert found.promised < target
+    assert kept > deep > 0
+
+
+def test_a_cut_at_the_end_of_the_list_is_tested():
+    """A fifth negative is allowed from 1049 rows on, and four are from 913 on."""
+    f, at_least = np.arange(1000.0), 950
+    for wrong, kept in ((4, True), (5, False)):
+        y = np.arange(1000) >= 50
+        y[60 : 60 + wrong] = False
+        found = pnorm.cutoff(f, y=y, precision=0.99, at_least=at_least)
+        assert (found.kept, found.depth, found.n_cuts) == (kept, 950, 1)
+
+
+@pytest.mark.parametrize("n_tied", [60, 300])
+def test_rows_that_tie_with_the_first_cut_are_taken_together(n_tied):
+    """The first 150 rows differ and are positive, and the others up to the end of the tie have one score."""
+    f = np.concatenate([np.arange(150.0) + 10.0, np.full(n_tied, 5.0), -np.arange(300.0)])
+    y = np.concatenate([np.ones(150, bool), np.arange(n_tied) % 30 > 0, np.arange(300) < 100])
+    for at_least in (151, 150 + n_tied):
+        found = pnorm.cutoff(f, y=y, precision=0.9, at_least=at_least)
+        assert found.kept
+        assert found.depth >= 150 + n_tied
+    y[150 : 150 + n_tied] = False
+    found = pnorm.cutoff(f, y=y, precision=0.9, at_least=151)
+    assert found.score is None
+    assert found.depth >= 150 + n_tied
+    found = pnorm.cutoff(f, y=y, precision=0.9, at_least=140)
+    assert (found.kept, found.depth) == (True, 150)
+
+
+def test_no_cut_takes_enough_rows_if_all_others_are_tied():
+    """The 100 positive rows above would prove the precision, but they are fewer than was asked for."""
+    f, y = np.append(np.arange(100.0) + 10.0, np.zeros(400)), np.arange(500) < 101
+    assert pnorm.cutoff(f, y=y, precision=0.8).depth == 100
+    found = pnorm.cutoff(f, y=y, precision=0.8, at_least=200)
+    assert (found.kept, found.score, found.nearest, found.precision) == (False, None, None, None)
+    assert "too few different scores" in str(found)
+    assert pnorm.Cutoff.from_dict(found.to_dict()) == found
+
+
+def test_a_share_of_the_rows_is_rounded_up():
+    rng = np.random.default_rng(9)
+    f, y = np.arange(300.0), rng.random(300) < 0.9
+    for share, rows in ((0.07, 21), (0.5, 150), (0.501, 151), (np.float64(0.5), 150)):
+        found = pnorm.cutoff(f, y=y, precision=0.5, at_least=share)
+        assert found == pnorm.cutoff(f, y=y, precision=0.5, at_least=rows)
+        # The rows are those held out, whatever the length of a list.
+        assert found.score == pnorm.cutoff(f, y=y, precision=0.5, at_least=np.int32(rows), of=7).score
+
+
+def test_a_bad_top_is_passed_over():
+    """Nothing is assumed of the rows above the first cut."""
+    y = np.concatenate([np.zeros(10, bool), np.ones(190, bool), np.arange(300) < 3])
+    assert not pnorm.cutoff(-np.arange(500.0), y=y, precision=0.8).kept
+    assert pnorm.cutoff(-np.arange(500.0), y=y, precision=0.8, at_least=100).depth > 190
+
+
 def test_a_cut_off_asks_for_more_where_more_is_asked():
     scores = [pnorm.cutoff(F_POS, F_NEG, precision=q).score for q in (0.5, 0.7, 0.85)]
     assert scores == sorted(scores)
@@ -263,6 +366,14 @@ def lists_with_a_bad_top(rng, n):
     return (f[y], f[~y]), lambda t: hits(t) / (1.0 - t)
 
 
+def lists_with_a_flat_top(rng, n):
+    """Precision is 0.85 in the first 30 %, and 0.5 below."""
+    f = rng.random(n)
+    y = rng.random(n) < np.where(f > 0.7, 0.85, 0.5)
+    hits = lambda t: 0.85 * min(0.3, 1.0 - t) + 0.5 * max(0.0, 0.7 - t)  # noqa: E731
+    return (f[y], f[~y]), lambda t: hits(t) / (1.0 - t)
+
+
 def at_most(share, lists=LISTS):
     """The number of lists, three standard errors above their expectation, that may be broken."""
     return lists * share + 3.0 * math.sqrt(lists * share * (1.0 - share))
@@ -289,6 +400,28 @@ def test_a_precision_is_kept(of):
         assert kept > 0.8 * LISTS
     if of is lists_just_below:
         assert 0 < kept == broken[True]
+
+
+@pytest.mark.parametrize(
+    ("of", "at_least", "least_kept"),
+    [(lists_with_a_flat_top, 0.3, 0.3), (lists_just_below, 0.3, 0.0), (lists_with_a_bad_top, 0.1, 0.3),
+     (lists_of_few_scores, 0.3, 0.5)],
+)  # fmt: skip
+def test_a_precision_is_kept_if_the_tests_begin_deeper(of, at_least, least_kept):
+    rng = np.random.default_rng(10)
+    kept = broken = 0
+    for i in range(LISTS):
+        n = (300, 1000)[i % 2]
+        f, precise = of(rng, n)
+        found = pnorm.cutoff(*f, precision=0.8, at_least=at_least)
+        kept += found.kept
+        if found.kept:
+            assert found.depth >= at_least * n
+            broken += precise(found.score) < 0.8
+    assert kept > least_kept * LISTS
+    assert broken <= (at_most(0.05) if of is lists_just_below else 0.05 * LISTS)
+    if of is lists_just_below:
+        assert broken == kept
 
 
 @pytest.mark.parametrize("apart", mark_repeats([2.0, 3.0], quick=[2.0]))
@@ -373,13 +506,13 @@ def samples(n, tied):
             yield part, labels, orders * math.prod(map(math.comb, of_parts, positives))
 
 
-def chosen_cuts(n, tied, target, level):
+def chosen_cuts(n, tied, target, level, at_least):
     """Return, for all samples, positives and negatives of each part, the part after the cut or -1, and their number."""
 
     @cache
     def size(f, labels):
         f, y = np.array(f), np.array(labels)
-        kept, cut, _ = _cutoff._precise(_cutoff._Drawn(np.sort(f[y]), np.sort(f[~y])), target, level)
+        kept, cut, _ = _cutoff._precise(_cutoff._Drawn(np.sort(f[y]), np.sort(f[~y])), target, level, at_least)
         return cut.size if kept else -1
 
     found = Counter()
@@ -403,10 +536,11 @@ def first_too_deep(share, precise, tied, target):
 @pytest.mark.each_value
 @pytest.mark.parametrize(("target", "level"), [(0.5, 0.25), (0.5, 0.125), (0.25, 0.0625), (0.75, 0.4375)])
 @pytest.mark.parametrize("tied", [False, True])
-def test_no_population_of_a_grid_breaks_the_theorem(tied, target, level):
+@pytest.mark.parametrize("at_least", [1, 4])
+def test_no_population_of_a_grid_breaks_the_theorem(at_least, tied, target, level):
     """Cuts go where the precision is not above the target with probability `level` at most, in whole numbers."""
     n = 8
-    counts, after, orders = chosen_cuts(n, tied, target, level)
+    counts, after, orders = chosen_cuts(n, tied, target, level, at_least)
     largest = 0
     for share, precise in populations():
         masses = np.concatenate([share * precise, share * (4 - precise)])  # in sixteenths
@@ -414,14 +548,16 @@ def test_no_population_of_a_grid_breaks_the_theorem(tied, target, level):
         assert ways.sum() == 16**n
         too_deep = (after >= 0) & (after >= first_too_deep(share, precise, tied, target))
         largest = max(largest, ways[too_deep].sum())
-    assert (0.3 if tied else 0.9) * level * 16**n < largest <= level * 16**n
+    smallest = {(1, False): 0.9, (1, True): 0.3, (4, False): 0.7, (4, True): 0.2}[at_least, tied]
+    assert smallest * level * 16**n < largest <= level * 16**n
 
 
 # What it says, and what it refuses --------------------------------------------------------------------
 
 
 def test_a_record_is_plain():
-    for asked in ({"precision": 0.8}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}, {"precision": 0.999}):
+    for asked in ({"precision": 0.8}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}, {"precision": 0.999},
+                  {"precision": 0.8, "at_least": 50}):  # fmt: skip
         found = pnorm.cutoff(F_POS, F_NEG, **asked)
         plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert plain["score"] == found.score
@@ -514,6 +650,16 @@ def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
     ({"budget": 5, "of": 0}, ValueError, "of must be above 0"),
     ({"precision": 0.8, "prior": 1}, ValueError, "prior must be above 0 and below 1"),
     ({"precision": 0.8, "confidence": 95}, ValueError, "confidence must be above 0 and below 1"),
+    ({"recall": 0.8, "at_least": 5}, ValueError, "at_least is for a precision; leave it out with recall"),
+    ({"budget": 8, "at_least": 0.5}, ValueError, "at_least is for a precision; leave it out with budget"),
+    ({"precision": 0.8, "prior": 0.1, "at_least": 5}, ValueError, "counts held-out rows, and a prior weights them"),
+    ({"precision": 0.8, "at_least": 0}, ValueError, "at_least, a number of held-out rows .*, must be at least 1; got 0"),
+    ({"precision": 0.8, "at_least": 500}, ValueError, "at_least must be less than the 500 held-out rows; got 500"),
+    ({"precision": 0.8, "at_least": 0.999}, ValueError, "at_least must be less than the 500 held-out rows; got 0.999"),
+    ({"precision": 0.8, "at_least": 200.0}, ValueError, "at_least, a share of the held-out rows .*, must be above 0 and"),
+    ({"precision": 0.8, "at_least": math.nan}, ValueError, "at_least, a share of the held-out rows"),
+    ({"precision": 0.8, "at_least": True}, TypeError, "at_least, a number of held-out rows .*, must be an integer; got"),
+    ({"precision": 0.8, "at_least": "200"}, TypeError, "at_least, a number of held-out rows .*, must be an integer"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(asked, error, message):
     with pytest.raises(error, match=message):

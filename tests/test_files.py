@@ -118,7 +118,9 @@ F_POS, F_NEG = np.arange(0.0, 40.0), np.arange(-40.0, 10.0)
 
 
 @pytest.mark.parametrize(
-    "asked", [{"precision": 0.7}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}], ids=str
+    "asked",
+    [{"precision": 0.7}, {"precision": 0.7, "at_least": 0.3}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}],
+    ids=str,
 )
 def test_a_cut_off_comes_back_and_says_which_rows_to_take(path, asked):
     found = pnorm.cutoff(F_POS, F_NEG, **asked)

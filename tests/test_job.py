@@ -938,6 +938,9 @@ def test_one_row_to_train_on():
         ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list; got 50$"),
         ({"budget": 5, "recall": 0.5}, "give one of budget"),
         ({"recall": 0.5, "push": "bottom"}, "recall is for a cut-off, which takes rows from the top"),
+        ({"precision": 0.5, "at_least": 20}, "at_least must be less than the 20 held-out rows; got 20"),
+        ({"precision": 0.5, "at_least": 5, "prior": 0.1}, "at_least counts held-out rows, and a prior weights them"),
+        ({"at_least": 5}, "give one of precision, budget, recall; got none of them"),
         ({"push": "left"}, "push"),
     ],
 )

@@ -368,7 +368,9 @@ def fitted():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"precision": 0.7}, {"recall": 0.8}, {"budget": 10, "of": 200, "prior": 0.1}], ids=str
+    "asked",
+    [{"precision": 0.7}, {"precision": 0.7, "at_least": 90}, {"recall": 0.8}, {"budget": 10, "of": 200, "prior": 0.1}],
+    ids=str,
 )
 def test_predict_goes_by_the_cut_off(tmp_path, asked):
     model, X, y = fitted()
@@ -435,6 +437,18 @@ def test_a_share_of_the_rows_is_held_out_for_the_cut_off(early):
     np.testing.assert_array_equal(again.predict(X), pnorm.score(X, model.rankers_, model.lam_) >= found.score)
 
 
+def test_the_first_depth_is_a_share_of_the_rows_held_out():
+    X, y = clouds(1500)
+    how = {"p": 1, "l2": 0.01, "rankers": "columns", "validation_fraction": 0.4}
+    model = PNormPush(cutoff={"precision": 0.4, "at_least": 0.3}, **how).fit(X, y)
+    assert model.cutoff_.kept
+    assert model.cutoff_.depth >= 180
+    by_number = PNormPush(cutoff={"precision": 0.4, "at_least": 180}, **how).fit(X, y)
+    assert by_number.cutoff_ == model.cutoff_
+    with pytest.raises(ValueError, match="at_least must be less than the 600 held-out rows; got 600"):
+        PNormPush(cutoff={"precision": 0.4, "at_least": 600}, **how).fit(X, y)
+
+
 def test_rows_held_out_for_the_cut_off_are_not_trained_on():
     X, y = clouds(300)
     model = PNormPush(p=1, l2=0.01, rankers="columns", cutoff={"recall": 0.5}, validation_fraction=0.2)
@@ -469,7 +483,12 @@ def test_the_precision_is_kept_in_95_percent_of_lists():
         ({"precision": 2}, "precision must be above 0 and below 1"),
         ({"precision": 0.5, "recall": 0.5}, "give one of precision, budget, recall; got precision and recall"),
         ({"confidence": 0.5}, "got none of them"),
-        ({"depth": 5}, "cutoff has depth; it may have 'precision', 'budget', 'recall', 'of', 'prior', 'confidence'"),
+        (
+            {"depth": 5},
+            "cutoff has depth; it may have 'precision', 'budget', 'recall', 'of', 'at_least', 'prior', 'confidence'",
+        ),
+        ({"recall": 0.5, "at_least": 0.2}, "at_least is for a precision; leave it out with recall"),
+        ({"precision": 0.5, "at_least": 1.0}, "at_least, a share of the held-out rows .* must be above 0 and below 1"),
     ],
     ids=str,
 )

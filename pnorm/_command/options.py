@@ -73,8 +73,10 @@ test:
   Rows with the same --id are held out together, except by --time and from batches of a large file.
   The held-out rows are used only to measure the list and to choose the cut-off of --budget,
   --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
-  number of rows to take from FILE. A row without a value in the column of --time stops the
-  command. With --unlabelled rank it counts as a row without a label.
+  number of rows to take from FILE. The tests of --precision begin with few rows. --at-least 200
+  begins them at the first 200 held-out rows, and --at-least 20% at the first fifth. Choose it from
+  the work you can do, not from the results. A row without a value in the column of --time stops
+  the command. With --unlabelled rank it counts as a row without a label.
 
 spreadsheets:
   In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an
@@ -105,7 +107,7 @@ _TRAINING = (
         "only",
         "details",
     ),
-    *("precision", "recall", "of", "seed"),
+    *("precision", "at_least", "recall", "of", "seed"),
 )
 """Options of learning. With --model they are an error."""
 
@@ -171,6 +173,7 @@ def parser() -> argparse.ArgumentParser:
     add("--budget", type=float, metavar="ROWS", help="cut-off: take this many rows of a list")
     add("--of", type=float, metavar="ROWS", help="rows of a list, for --budget (default: held-out)")
     add("--precision", type=float, metavar="SHARE", help="cut-off: this share of the rows taken is positive")
+    add("--at-least", metavar="ROWS", help="with --precision: take so many test rows or more")
     add("--recall", type=float, metavar="SHARE", help="cut-off: take this share of the positive rows")
 
     add = made.add_argument_group("output").add_argument
@@ -262,6 +265,8 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
         value = getattr(arguments, option)
         if value is not None and not 0 < value < 1:
             raise CommandError(f"--{option} must be a share, above 0 and below 1; got {value:g}")
+    if arguments.at_least is not None:
+        rows_or_share("at_least", arguments.at_least)
     if arguments.holdout is not None and not 0 <= arguments.holdout < 1:
         raise CommandError(f"--holdout must be a share of the rows, 0 or more and below 1; got {arguments.holdout:g}")
     if arguments.memory is not None and not 0 <= arguments.memory < math.inf:
@@ -285,6 +290,9 @@ def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:
         raise CommandError(f"--{asked[0]} needs held-out rows to choose the cut-off. Leave --holdout 0 out")
     if arguments.of is not None and arguments.budget is None:
         raise CommandError("--of is the length of the list for --budget. Add --budget ROWS")
+    if arguments.at_least is not None and arguments.precision is None:
+        does = f"--{asked[0]} does not test the precision. Leave one of them out" if asked else "Add --precision SHARE"
+        raise CommandError(f"--at-least says where the tests of --precision begin{', and ' if asked else '. '}{does}")
     if asked and arguments.push == "bottom":
         raise CommandError(f"--{asked[0]} takes rows from the top; it cannot be combined with --push bottom")
     if arguments.refit and (arguments.test is not None or arguments.holdout == 0):
@@ -315,6 +323,20 @@ def _check_minimum(arguments: argparse.Namespace) -> None:
 def dashed(option: str) -> str:
     """Return the name of an option as it is typed."""
     return f"-{option}" if len(option) == 1 else f"--{option.replace('_', '-')}"
+
+
+def rows_or_share(option: str, given: str) -> float:
+    """Return an option such as ``200`` or ``20%`` as an integer, a number of rows, or as a float, a share of them."""
+    try:
+        value = float(given[:-1]) / 100.0 if given.endswith("%") else int(given)
+    except ValueError:
+        value = 0
+    if value <= 0 or (given.endswith("%") and not value < 1.0):
+        raise CommandError(
+            f"{dashed(option)} must be a whole number of rows, 1 or more, or a share of them, as in 20%; "
+            f"got {_checks.shown(given)}"
+        )
+    return value
 
 
 def pairs(option: str, given: Collection[str], example: str) -> list[tuple[str, str]]:

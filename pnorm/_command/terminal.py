@@ -55,6 +55,7 @@ _OPTIONS = {
     "no column of pos and neg can be used": "no column can be used",
     'kinds={"COLUMN": "category"} uses one anyway': "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
+    "at_least must be less than": "--at-least must be less than",
 }
 """Words of messages on arguments of functions, and the words of the command for them."""
 

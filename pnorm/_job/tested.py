@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
-from pnorm._cutoff import Cutoff, cutoff
+from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._job.baselines import baselines, values_read
 from pnorm._job.copies import copies, told_of
 from pnorm._job.hold_out import both, folds
@@ -117,6 +117,7 @@ def learn_and_test(
     precision: float | None = None,
     recall: float | None = None,
     of: float | None = None,
+    at_least: float | None = None,
     prior: float | None = None,
     depths: Sequence[int] | None = None,
     confidence: float = 0.95,
@@ -133,11 +134,12 @@ def learn_and_test(
 ) -> Tested:
     """Learn from the rows of one table, and test on those of another.
 
-    `budget`, `precision`, `recall`, `of` and `prior` are those of `cutoff`, of held-out scores. A budget is a depth of
-    the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and `confidence` are
-    those of `quality`. `compare` says whether to train the baselines, which sparse rows have not. `n_top` rows of the
-    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines. Rows of X
-    with the same number in `units` are in one fold of the choice. `how` goes to `learn`, as `progress` does.
+    `budget`, `precision`, `recall`, `of`, `at_least` and `prior` are those of `cutoff`, of held-out scores. A budget is
+    a depth of the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and
+    `confidence` are those of `quality`. `compare` says whether to train the baselines, which sparse rows have not.
+    `n_top` rows of the list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the
+    baselines. Rows of X with the same number in `units` are in one fold of the choice. `how` goes to `learn`, as
+    `progress` does.
     """
     positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
     positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
@@ -150,6 +152,8 @@ def learn_and_test(
         _checks.one_given(asked)
         if push == "bottom":
             raise ValueError(f"{next(iter(wanted))} is for a cut-off, which takes rows from the top; leave it out")
+    if at_least is not None:
+        check_asked({**asked, "at_least": at_least, "prior": prior}, "the cut-off", n)
     first = None if budget is None else _depth(budget, of, n)
 
     told: list[Warning] = []
@@ -188,7 +192,8 @@ def learn_and_test(
                 seed=seed,
             )
             if wanted:
-                found = cutoff(*_parts(f, positive_held), of=of, prior=prior, confidence=confidence, **wanted)
+                target: dict[str, Any] = {**wanted, "at_least": at_least}
+                found = cutoff(*_parts(f, positive_held), of=of, prior=prior, confidence=confidence, **target)
         if progress is not None:
             progress("testing", 2, 3)
         with _timed("explain", seconds):
