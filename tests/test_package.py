@@ -337,10 +337,10 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     assert f"adds {gain:.0f} of 1,000 in the picture" in text
     # simulated claims
     assert (
-        f"regression has {demonstration.LOGISTIC:.0f} wrong claims among them, or {demonstration.WEIGHTED:.0f} if these weigh"
+        f"regression has {demonstration.LOGISTIC:.0f} wrong claims on average, and {demonstration.WEIGHTED:.0f} with a weight"
         in text
     )
-    assert f"(means of {demonstration.DRAWS} draws" in text
+    assert f"({demonstration.DRAWS} draws" in text
     assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
         round(demonstration.BY_DEFAULT),
         round(demonstration.OVER_DRAWS[16.0]),
