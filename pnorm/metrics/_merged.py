@@ -52,7 +52,8 @@ class ScoreTable:
     Without `confidence`, `low` and `high` are certain bounds: all positives of an interval are below its negatives, or
     above them. The `confidence` of the `Estimate` is 1. With `confidence`, `low` and `high` are the ends of the
     interval from resamples, each moved outwards by the distance of the value from the bound. 1000 resamples take less
-    than a second for any number of rows.
+    than a second for any number of rows. `precision_at`, `recall_at` and `enrichment_factor` need no resamples; their
+    intervals contain those of all orders of the rows within places.
 
     Parameters
     ----------

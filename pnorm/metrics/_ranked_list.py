@@ -332,6 +332,8 @@ class RankedList(Weighed):
         places = np.split(distinct.size - 1 - at, [sides[0][0].size])
         self._rows = list(zip(places, weights, strict=True))
         self.distinct = DistinctScores(*[np.bincount(at, c, distinct.size) for at, c in self._rows])
+        self.ends = [self.distinct]
+        """The lists in the best and in the worst order that is possible, which is one list here."""
         self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> float:
