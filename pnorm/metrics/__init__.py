@@ -1783,9 +1783,9 @@ def summary(
     max_fpr                         0.1000
     positives_at_top                    74   58 to 98 *
     r_max                              552   528 to 568 *
-    precision_at                    0.8125   0.7500 to 0.8698
-    recall_at                       0.2492   0.2300 to 0.2668
-    enrichment_factor               1.2434   1.1478 to 1.3311
+    precision_at                    0.8125   0.7431 to 0.8684
+    recall_at                       0.2492   0.2158 to 0.2850
+    enrichment_factor               1.2434   1.1372 to 1.3289
     bedroc                          0.9350   0.9052 to 0.9588
     normalized_discounted_gain      0.9684   0.9635 to 0.9732
     average_precision               0.8098   0.7877 to 0.8356
