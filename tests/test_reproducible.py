@@ -129,7 +129,7 @@ LARGER = {"pnorm.cross_validate, few rows", "pnorm.cross_validate, penalties"}
 """Calls that take long, of functions that have a shorter one."""
 
 
-WEIGHTS = {"pos_weight": np.full(F.size, 2.0)}
+WEIGHTS = {"pos_weight": np.linspace(1.0, 2.0, F.size)}
 
 
 def interval(name, more, seed):
