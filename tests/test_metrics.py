@@ -619,6 +619,14 @@ def test_intervals_with_weights():
     assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
 
 
+def test_intervals_with_large_weights_are_those_of_the_same_weights_in_another_unit():
+    rng = np.random.default_rng(15)
+    f, c = (rng.normal(1, 1, 30), rng.normal(size=40)), rng.uniform(0.2, 3, 30)
+    how = {"confidence": 0.9, "n_resamples": 50}
+    given, large = [metrics.auc(*f, pos_weight=unit * c, **how) for unit in (1.0, 2.0**700)]
+    assert tuple(large) == tuple(given)
+
+
 def places(f_pos, f_neg):
     """For the sorted negatives: the positives above each of them, and whether it ties with one; equal in one place."""
     return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]

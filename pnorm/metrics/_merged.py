@@ -432,7 +432,7 @@ class MergedList(Weighed):
         if self._table.squares is None:
             return self.n_pos, self.n_neg
         pos, neg = [float(of_side.sum()) for of_side in self._table.squares]
-        return self.n_pos**2 / pos, self.n_neg**2 / neg
+        return self.n_pos * (self.n_pos / pos), self.n_neg * (self.n_neg / neg)  # the square may overflow
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> Estimate:
         """Return a measure with its bounds or, if `confidence` is given, an interval."""

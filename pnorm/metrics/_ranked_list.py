@@ -343,8 +343,11 @@ class RankedList(Weighed):
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """The rows of each side; with weights, the rows of one weight that vary as much (Kish's effective size)."""
-        pos, neg = [float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c) for at, c in self._rows]
-        return pos, neg
+        sizes = []
+        for at, c in self._rows:
+            c = None if c is None else c / _checks.power_of_two(float(c.max()))  # squares of 1e200 overflow
+            sizes.append(float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c))
+        return sizes[0], sizes[1]
 
     def count(self, value: float) -> float:
         """Return a number of rows: an integer, unless rows have weights or the number has an interval."""
