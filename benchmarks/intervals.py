@@ -5,13 +5,14 @@
 Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 % intervals from 1000 resamples. What
 is estimated is the mean of the measure over such lists. Then the positives above every negative and the AUC on lists of
 other lengths. Then the three measures that the command prints of the whole list, with few positives: normal scores so
-far apart, and Student's t with 3 degrees of freedom.
+far apart, and Student's t with 3 degrees of freedom. Then average precision, with the same numbers of positives and
+negatives in all lists, and with a drawn class for each row.
 
-The last table is about the intervals that the command prints for the first k rows. The means of the scores are so far
-apart. The numbers of positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It
-has the mean precision, and the shares of lists whose interval contains the mean: for precision and recall with fixed
-and with drawn classes, and with drawn classes for lift and for the interval of Clopper and Pearson for the hits in k
-rows.
+The last table is about the intervals of the first k rows. The means of the scores are so far apart. The numbers of
+positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It has the mean precision,
+and the shares of lists whose interval contains the mean: for precision and recall with fixed and with drawn classes,
+and with drawn classes for lift and for the interval of Clopper and Pearson for the hits in k rows. The last lines have
+scores that are rounded to multiples of a step, so that the k-th row ties with rows of both classes.
 """
 
 import numpy as np
@@ -85,17 +86,39 @@ def coverage_with_few_positives(apart, freedom, positives, negatives):
     print(f"{positives:9}{negatives:10}{kind:>8}{apart:6.1f}{told}", flush=True)
 
 
-def coverage_of_first_rows(n, positives, k, apart):
+def drawn_lists(rng, n, n_rows, positives, apart, is_drawn):
+    """Random lists of normal scores, with the same number of positives or with so many on average."""
+    for _ in range(n):
+        n_pos = np.clip(rng.binomial(n_rows, positives / n_rows), 1, n_rows - 1) if is_drawn else positives
+        f = rng.normal(size=n_rows)
+        f[:n_pos] += apart
+        yield f[:n_pos], f[n_pos:]
+
+
+def coverage_of_average_precision(positives, negatives, apart):
+    """Print how often its interval contains the mean, for fixed and for drawn classes."""
+    told = ""
+    for is_drawn in (False, True):
+        how = positives + negatives, positives, apart, is_drawn
+        mean = np.mean([metrics.average_precision(*f) for f in drawn_lists(np.random.default_rng(0), 20_000, *how)])
+        found = [
+            metrics.average_precision(*f, confidence=0.95, seed=seed)
+            for seed, f in enumerate(drawn_lists(np.random.default_rng(4), LISTS, *how))
+        ]
+        low, high = np.mean([x.high < mean for x in found]), np.mean([x.low > mean for x in found])
+        told += f"{'':2}{1.0 - low - high:7.1%}{low:6.1%}{high:6.1%}"
+    print(f"{positives:9}{negatives:10}{apart:6.1f}{told}", flush=True)
+
+
+def coverage_of_first_rows(n, positives, k, apart, step=0.0):
     """Print how often the intervals of the first k rows contain the mean, for fixed and for drawn classes."""
     rng = np.random.default_rng(2)
     means, held = [], []
     for is_drawn in (False, True):
         found = {"precision": [], "recall": [], "lift": [], "Clopper and Pearson": []}
-        for _ in range(5000):
-            n_pos = np.clip(rng.binomial(n, positives / n), 1, n - 1) if is_drawn else positives
-            f = rng.normal(size=n)
-            f[:n_pos] += apart
-            of_list = first_rows(RankedList(f[:n_pos], f[n_pos:]).distinct, k, 0.95)
+        for sides in drawn_lists(rng, 5000, n, positives, apart, is_drawn):
+            f_pos, f_neg = [step * np.round(f / step) if step else f for f in sides]
+            of_list = first_rows(RankedList(f_pos, f_neg, sure=True).distinct, k, 0.95)
             for what in ("precision", "recall", "lift"):
                 found[what].append(tuple(of_list.measure(what, 0)))
             found["Clopper and Pearson"].append(share(of_list.hits[0], k, 0.95))
@@ -113,7 +136,8 @@ def coverage_of_first_rows(n, positives, k, apart):
         fixed["recall"],
         drawn["recall"],
     )
-    print(f"{n:5}{positives:11}{apart:7}{k:5}{means[1]:8.3f}{''.join([f'{x:8.1%}' for x in shares])}", flush=True)
+    numbers = "".join([f"{x:8.1%}" for x in shares])
+    print(f"{n:5}{positives:11}{apart:7}{step or '':6}{k:5}{means[1]:8.3f}{numbers}", flush=True)
 
 
 if __name__ == "__main__":
@@ -131,12 +155,13 @@ if __name__ == "__main__":
     for sizes in ((10, 200), (20, 180), (50, 450)):
         for apart, freedom in ((0.0, None), (1.0, None), (1.0, 3), (2.3, None), (3.0, 3)):
             coverage_with_few_positives(apart, freedom, *sizes)
-    print(f"\n{'':36}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
-    print(
-        f"{'rows':>5}{'positives':>11}{'apart':>7}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}{'drawn':>8}{'drawn':>8}",
-        end="",
-    )
-    print(f"{'fixed':>8}{'drawn':>8}")
+    print(f"\naverage precision\n{'':25}{'fixed classes':>21}{'drawn classes':>21}")
+    print(f"{'positives':>9}{'negatives':>10}{'apart':>6}{HEAD * 2}")
+    for case in ((20, 180, 0.0), (50, 450, 0.0), (50, 10, 0.0), (50, 10, 2.3)):
+        coverage_of_average_precision(*case)
+    print(f"\n{'':42}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
+    print(f"{'rows':>5}{'positives':>11}{'apart':>7}{'step':>6}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}", end="")
+    print(f"{'drawn':>8}{'drawn':>8}{'fixed':>8}{'drawn':>8}")
     for case in (
         (200, 20, 20, 4.0),
         (360, 60, 10, 1.5),
@@ -148,5 +173,11 @@ if __name__ == "__main__":
         (1000, 200, 200, 4.0),
         (1000, 200, 200, 8.0),
         (1000, 200, 500, 4.0),
+        (360, 60, 18, 1.5, 2.0),
+        (1000, 200, 50, 2.5, 1.0),
+        (1000, 200, 200, 4.0, 1.0),
+        (1000, 200, 200, 4.0, 3.0),
+        (1000, 200, 500, 4.0, 2.0),
+        (1000, 200, 1000, 1.5),
     ):
         coverage_of_first_rows(*case)

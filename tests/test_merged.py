@@ -303,6 +303,25 @@ def test_intervals_are_near_those_of_all_rows(name, size):
     assert found.high == pytest.approx(expected.high + (certain.high - certain), abs=room)
 
 
+@pytest.mark.parametrize("of", [metrics.precision_at, metrics.recall_at, metrics.enrichment_factor])
+@pytest.mark.parametrize("top", [0, 20])
+def test_intervals_of_the_first_rows_contain_those_of_every_order(of, top):
+    rng = np.random.default_rng(5)
+    f = rows(21, 60, 300)
+    table = ScoreTable.of(*f, size=16, top=top)
+    places = [np.searchsorted(table.high[::-1], side) for side in f]
+    least, most = ([ends[::-1][place] for place in places] for ends in (table.low, table.high))
+    orders = [f, (most[0], least[1]), (least[0], most[1])]
+    orders += [[rng.uniform(*ends) for ends in zip(least, most, strict=True)] for _ in range(3)]
+    for k in (1, 15, 40, 200, 359, 360):
+        found, certain = of(table, k=k, confidence=0.9), of(table, k=k)
+        assert found.low <= certain.low <= found <= certain.high <= found.high
+        for order in orders:
+            exact = of(*order, k=k, confidence=0.9)
+            assert found.low <= exact.low + 1e-12
+            assert exact.high - 1e-12 <= found.high
+
+
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_intervals_with_weights(name):
     f = rows(13, 600, 1500)

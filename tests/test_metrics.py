@@ -5,6 +5,7 @@ import itertools
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,6 +35,8 @@ SCALAR = {
     "bedroc": metrics.bedroc,
     "discounted_gain_at_top": lambda *f, **more: metrics.discounted_gain_at_top(*f, 7, **more),
 }
+FIRST_ROWS = ("precision_at", "recall_at", "enrichment_factor")
+"""Measures that have intervals from resamples only with weights."""
 WEIGHTED = [name for name in SCALAR if name not in ("bedroc", "discounted_gain_at_top")]
 
 
@@ -374,7 +377,8 @@ def test_curves_that_touch_do_not_cross():
 
 @pytest.mark.parametrize("name", SCALAR)
 def test_intervals_are_quantiles_over_lists_drawn_again(name):
-    rng, measure = np.random.default_rng(13), SCALAR[name]
+    rng = np.random.default_rng(13)
+    measure = partial(SCALAR[name], **({"pos_weight": np.ones(14)} if name in FIRST_ROWS else {}))
     f_pos, f_neg = rng.integers(0, 12, 14) + 3.0, rng.integers(0, 12, 17) / 1.0
     found = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5)
     assert isinstance(found, metrics.Estimate)
@@ -387,9 +391,6 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
     low, high = expanded(values, 0.8, 14)
     if name == "auc":
         low, high = newcombe(float(found), np.var(values), 14, 17, 0.8)
-    if name == "recall_at":  # the first five rows are positive in all resamples
-        assert low == high == 5 / 14
-        low, high = clopper_pearson(5, 14, 0.8)[0], 5 / 14
     assert (found.low, found.high) == pytest.approx((low, high), **({"abs": 1e-6} if name == "auc" else {"rel": 1e-12}))
     shuffled = measure(np.roll(f_pos, 3), f_neg[::-1], confidence=0.8, n_resamples=60, seed=5)
     assert (shuffled.low, shuffled.high) == (found.low, found.high)
@@ -439,7 +440,10 @@ def clopper_pearson(x, n, confidence):
 
 
 def drawn_rows(y, k, confidence):
-    """The interval of the precision in the first k rows for rows that are drawn, from all numbers above the cut."""
+    """The interval of the precision in the first k rows for rows that are drawn, from all numbers above the cut.
+
+    y has the labels, best first, or the share of positives at each score.
+    """
     n, tail = len(y), (1 - confidence) / 2
     above = np.concatenate([[0.0], np.cumsum(y)])
     m = np.arange(1, n + 1)
@@ -528,23 +532,23 @@ def test_lift_and_recall_take_the_number_of_positives_as_given():
     assert tuple(found.measure("hits", 1)) == pytest.approx(tuple(36 * end for end in precision))
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
-def test_intervals_of_first_rows_have_a_width(seed):
+@pytest.mark.parametrize("seed", mark_repeats(range(60), quick=range(16)))
+def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
     """For rows that are drawn, or of I positives; of lift and recall cut to what I positives and K negatives allow."""
     rng = np.random.default_rng(seed)
     n_pos, n_neg = rng.integers(2, 30, 2).tolist()
-    f_pos, f_neg = rng.integers(0, 4, n_pos) + 10.0, rng.integers(0, 4, n_neg) / 1.0  # ties within a side
-    n, worst = n_pos + n_neg, seed % 2
-    if worst:
-        f_pos, f_neg = -f_pos, -f_neg
-    y = np.arange(n) >= n_neg if worst else np.arange(n) < n_pos
-    k = int(rng.integers(1, n))
-    found = max(0, k - n_neg) if worst else min(k, n_pos)
+    f_pos, f_neg = rng.integers(0, (4, 10**6)[seed % 2], n_pos) / 1.0, rng.integers(0, 4, n_neg) / 1.0
+    apart = (0.0, 2.0, 10.0, -10.0)[seed // 2 % 4]  # from 10 on, classes have no scores in common
+    f_pos, n = f_pos + apart, n_pos + n_neg
+    f, y = np.concatenate([f_pos, f_neg]), np.arange(n) < n_pos
+    k = n if seed % 8 == 5 else int(rng.integers(1, n))
+    shares = np.sort(f)[::-1]
+    shares = np.array([y[f == score].mean() for score in shares])
+    found = shares[:k].sum()
     least, most = max(0, k - n_neg), min(k, n_pos)
-    how = {"confidence": (0.95, 0.9, 0.6)[seed % 3], "n_resamples": 50}
-    of_rows, of_positives = drawn_rows(y, k, how["confidence"]), clopper_pearson(found, n_pos, how["confidence"])
-    summary = metrics.summary(f_pos, f_neg, k, **how)
-    table = metrics.ScoreTable.of(f_pos, f_neg)
+    how = {"confidence": (0.95, 0.9, 0.6)[seed % 3]}
+    of_rows, of_positives = drawn_rows(shares, k, how["confidence"]), beta_ends(found, n_pos, how["confidence"])
+    summary = metrics.summary(f_pos, f_neg, k, **how, n_resamples=50)
     for name, value, (low, high), unit in (
         ("precision_at", found / k, of_rows, 0.0),
         ("recall_at", found / n_pos, of_positives, 1 / n_pos),
@@ -552,28 +556,52 @@ def test_intervals_of_first_rows_have_a_width(seed):
     ):
         of = getattr(metrics, name)
         estimate = of(f_pos, f_neg, k, **how)
-        assert estimate == pytest.approx(value, rel=1e-13)
-        assert estimate.low == pytest.approx(max(low, least * unit), rel=1e-10, abs=1e-12)
-        assert estimate.high == pytest.approx(min(high, most * unit) if unit else high, rel=1e-10)
+        assert estimate == of(f_pos, f_neg, k) == pytest.approx(value, rel=1e-13)
+        assert estimate.low == pytest.approx(min(value, max(low, least * unit)), rel=1e-9, abs=1e-11)
+        assert estimate.high == pytest.approx(max(value, min(high, most * unit) if unit else high), rel=1e-9)
         assert estimate.low <= estimate <= estimate.high
-        assert estimate.low < estimate.high or least == most
+        assert estimate.low < estimate.high or (unit and least == most)
         assert estimate.confidence == how["confidence"]
         assert tuple(summary[name]) == tuple(estimate)
-        assert tuple(of(table, k=k, **how)) == pytest.approx(tuple(estimate), rel=1e-12)
-        assert tuple(of(table, k=k))[1:] == (float(of(table, k=k)),) * 2  # certain bounds
-        weighted = of(f_pos, f_neg, k, pos_weight=np.ones(n_pos), **how)
-        assert weighted.low == weighted.high == estimate
+        for other in (
+            of(f, y=y, k=k, **how),
+            of(f_pos, f_neg, k / n, **how),
+            of(f_pos, f_neg, k, **how, n_resamples=20, seed=9),
+            of(metrics.ScoreTable.of(f_pos, f_neg), k=k, **how),
+        ):
+            assert tuple(other) == tuple(estimate)
+
+
+def beta_ends(x, n, confidence):
+    """The interval of Clopper and Pearson, for any number x of n, by the quantiles of beta distributions."""
+    tail = (1 - confidence) / 2
+    low = beta.ppf(tail, x, n - x + 1) if x > 0 else 0.0
+    return low, beta.ppf(1 - tail, x + 1, n - x) if n - x > 1e-12 else 1.0
+
+
+def test_intervals_of_all_rows():
+    f_pos, f_neg = [3.0, 2.0, 2.5], [1.0, 0.0]
+    found = metrics.precision_at(f_pos, f_neg, 5, confidence=0.9)
+    assert tuple(found) == pytest.approx((0.6, *clopper_pearson(3, 5, 0.9)))
+    for of in (metrics.recall_at, metrics.enrichment_factor):
+        assert tuple(of(f_pos, f_neg, 5, confidence=0.9)) == (1.0, 1.0, 1.0)
 
 
 def test_an_interval_without_width_says_that_the_resamples_do_not_differ():
     f_pos, f_neg = [3.0, 2.0, 2.5], [1.0, 0.0]
     for of in (metrics.precision_at, metrics.recall_at, metrics.enrichment_factor):
-        assert repr(of(f_pos, f_neg, 5, confidence=0.95)).endswith(" in all resamples]")  # all rows
-        tied = of([1.0, 1.0], [1.0, 1.0, 1.0], 2, confidence=0.95)
-        assert tied.low == tied.high == tied
+        assert repr(of(f_pos, f_neg, 5, pos_weight=[1, 1, 1], confidence=0.95)).endswith(" in all resamples]")
+        assert "resamples" not in repr(of(f_pos, f_neg, 2, confidence=0.95))
     assert repr(metrics.auc(f_pos, f_neg, confidence=0.95)) == "1 [1 in all resamples]"
     assert "resamples" not in repr(metrics.auc([3.0, 0.5, 2.5], [1.0, 0.0], confidence=0.95))
     assert repr(metrics.Estimate(1.0, 1.0, 1.0, 1.0)) == "1 [1, 1]"  # certain
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, "0.95"])
+def test_the_confidence_of_the_first_rows_is_checked(confidence):
+    for of in (metrics.precision_at, metrics.recall_at, metrics.enrichment_factor, metrics.summary):
+        with pytest.raises((ValueError, TypeError), match="confidence must be"):
+            of([3.0, 2.0, 2.5], [1.0, 0.0], 2, confidence=confidence)
 
 
 def test_intervals_with_weights():
@@ -591,6 +619,14 @@ def test_intervals_with_weights():
     assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
 
 
+def test_intervals_with_large_weights_are_those_of_the_same_weights_in_another_unit():
+    rng = np.random.default_rng(15)
+    f, c = (rng.normal(1, 1, 30), rng.normal(size=40)), rng.uniform(0.2, 3, 30)
+    how = {"confidence": 0.9, "n_resamples": 50}
+    given, large = [metrics.auc(*f, pos_weight=unit * c, **how) for unit in (1.0, 2.0**700)]
+    assert tuple(large) == tuple(given)
+
+
 def places(f_pos, f_neg):
     """For the sorted negatives: the positives above each of them, and whether it ties with one; equal in one place."""
     return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]
@@ -601,7 +637,8 @@ def places(f_pos, f_neg):
 @pytest.mark.parametrize("ties", [False, True])
 def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
     """Negatives without a positive between them are alike; p_norm_risk with a margin takes each score by itself."""
-    rng, measure = np.random.default_rng(18), SCALAR[name]
+    rng = np.random.default_rng(18)
+    measure = partial(SCALAR[name], **({"pos_weight": np.ones(6)} if name in FIRST_ROWS else {}))
     f_pos, f_neg = rng.normal(1, 1, 6), np.sort(rng.normal(size=600))
     if ties:
         f_pos, f_neg = np.round(f_pos, 1), np.round(f_neg, 0 if name == "p_norm_risk" else 1)
@@ -641,7 +678,7 @@ def test_intervals_are_those_of_resampled_rows(weighted):
         for confidence in (0.5, 0.9):
             found = metrics.summary(f_pos, f_neg, 0.1, confidence=confidence, n_resamples=4000, **given)
             for name, estimate in found.items():
-                if not isinstance(estimate, metrics.Estimate):
+                if not isinstance(estimate, metrics.Estimate) or (name in FIRST_ROWS and not weighted):
                     continue
                 column = np.array([value[name] for value in values])
                 tail = 0.5 * (1 - confidence)

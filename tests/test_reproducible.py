@@ -129,6 +129,9 @@ LARGER = {"pnorm.cross_validate, few rows", "pnorm.cross_validate, penalties"}
 """Calls that take long, of functions that have a shorter one."""
 
 
+WEIGHTS = {"pos_weight": np.linspace(1.0, 2.0, F.size)}
+
+
 def interval(name, more, seed):
     return getattr(metrics, name)(F, G, **more, confidence=0.9, n_resamples=50, seed=seed)
 
@@ -146,7 +149,8 @@ def on_dask(seed):
 def drawn(seed):
     """The band of a picture."""
     pytest.importorskip("matplotlib")
-    ax = pnorm.plotting.precision_by_depth((F, G), n_resamples=50, seed=seed)
+    table = metrics.ScoreTable.of(F, G, WEIGHTS["pos_weight"])  # without weights, nothing is drawn
+    ax = pnorm.plotting.precision_by_depth(table, n_resamples=50, seed=seed)
     return [collection.get_paths()[0].vertices for collection in ax.collections]
 
 
@@ -168,13 +172,13 @@ SEEDED = {
             "average_precision": {},
             "bedroc": {},
             "discounted_gain_at_top": {},
-            "enrichment_factor": {"k": 0.2},
+            "enrichment_factor": {"k": 0.2, **WEIGHTS},
             "p_norm_risk": {"p": 2},
             "partial_auc": {},
             "positives_at_top": {},
-            "precision_at": {"k": 30},
+            "precision_at": {"k": 30, **WEIGHTS},
             "r_max": {},
-            "recall_at": {"k": 30},
+            "recall_at": {"k": 30, **WEIGHTS},
             "summary": {},
         }.items()
     },

@@ -37,16 +37,16 @@ Intervals
     The quantiles are farther out with few rows, as in Hesterberg's expanded percentile interval [1]_. With Φ, the
     distribution function of a normal variable, and n, the smaller of I and K, the lower one of 95 % is at
     Φ(√(n / (n - 1)) t), where t is the quantile at 2.5 % of Student's t with n - 1 degrees of freedom. With weights,
-    (Σ w)² / Σ w² stands for the number of rows of a side. The interval of `auc` is another one, see there.
+    (Σ w)² / Σ w² stands for the number of rows of a side.
+    Four measures have intervals of their own, see there: `auc`, and `precision_at`, `recall_at` and
+    `enrichment_factor` without weights. The latter three need no resamples.
     Where many rows share a score, their number is drawn instead of the rows, from the same distribution. Negatives
     with no positive between them count as one score, unless a measure depends on the scores themselves. A resample
     costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
     The interval shows how the measure varies with the rows that are judged. It does not show how the scores would vary
     with the training rows. It is only a rough guide where a measure depends on few rows: on the single best
     negative (`r_max`, `positives_at_top`), or on the first few rows of the list.
-    A measure that does not differ between resamples has an interval of width zero. The exceptions are `precision_at`,
-    `recall_at` and `enrichment_factor`, for instance if the first k rows are positive in every resample. Without
-    weights they then have the intervals that the command prints.
+    A measure that does not differ between resamples has an interval of width zero.
 
 References
 ----------
@@ -792,8 +792,9 @@ def precision_at(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
-        The result is then an `Estimate`, a float with `low` and `high`.
+        Add an interval with the confidence `confidence` (such as 0.95). The result is then an `Estimate`, a float with
+        `low` and `high`. With weights, the interval is from `n_resamples` resampled lists, drawn with `seed`. Without
+        weights, these two are not used.
 
     Returns
     -------
@@ -802,17 +803,17 @@ def precision_at(
 
     Notes
     -----
-    If the resamples do not differ, for instance because the first k rows are positive in all of them, the interval is
-    that of the command, for n = I + K rows whose classes are drawn as well. Let H_m be the number of positives among
-    the first m rows. The interval is from quantiles of mixtures of beta distributions over m, the number of rows above
-    a fixed score, which is binomial with mean k::
+    The interval is that of the command, for n = I + K rows that are all drawn, with their classes. Let H_m be the
+    number of positives among the first m rows. The ends are quantiles of mixtures of beta distributions over m, the
+    number of rows above a fixed score, which is binomial with mean k::
 
         Σ_m P(m) P(Beta(a_m, b_m + 1) ≤ low) = (1 - confidence) / 2,   m ~ Bin(n, k / n), m > 0
         Σ_m P(m) P(Beta(a_m + 1, b_m) ≥ high) = (1 - confidence) / 2,   a_m = k H_m / m, b_m = k - a_m
 
-    Each is the interval of Clopper and Pearson for k H_m / m positives in k rows. It takes 2 to 5 ms. With weights,
-    with k = I + K, and if the k-th row ties with rows of both sides, the interval of the resamples is kept, even if it
-    has no width.
+    Each is the interval of Clopper and Pearson for k H_m / m positives in k rows. It takes 2 to 5 ms. In
+    ``benchmarks/intervals.py``, 95 to 100 % of the 95 % intervals hold the mean over lists, also with tied scores. The
+    interval of a `ScoreTable` contains those of all orders of the rows within its places. With weights, the interval is
+    from resamples.
 
     Examples
     --------
@@ -864,8 +865,9 @@ def recall_at(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
-        The result is then an `Estimate`, a float with `low` and `high`.
+        Add an interval with the confidence `confidence` (such as 0.95). The result is then an `Estimate`, a float with
+        `low` and `high`. With weights, the interval is from `n_resamples` resampled lists, drawn with `seed`. Without
+        weights, these two are not used.
 
     Returns
     -------
@@ -874,8 +876,9 @@ def recall_at(
 
     Notes
     -----
-    If the resamples do not differ, the interval is that of Clopper and Pearson for I independent positives, under the
-    same conditions as in `precision_at`. It is cut to the values that lists of I positives and K negatives can have.
+    The interval is that of Clopper and Pearson for I independent positives, as of the command. It is cut to the values
+    that lists of I positives and K negatives can have. It takes I as given: the mean over lists with other numbers of
+    positives may be outside.
 
     Examples
     --------
@@ -923,8 +926,9 @@ def enrichment_factor(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
-        The result is then an `Estimate`, a float with `low` and `high`.
+        Add an interval with the confidence `confidence` (such as 0.95). The result is then an `Estimate`, a float with
+        `low` and `high`. With weights, the interval is from `n_resamples` resampled lists, drawn with `seed`. Without
+        weights, these two are not used.
 
     Returns
     -------
@@ -933,9 +937,8 @@ def enrichment_factor(
 
     Notes
     -----
-    If the resamples do not differ, the interval is that of the precision, divided by the share of positives in all
-    rows, under the same conditions as in `precision_at`. It takes this share as given, and is cut to the values that
-    lists of I positives and K negatives can have.
+    The interval is that of `precision_at`, divided by the share of positives in all rows, as of the command. It takes
+    this share as given, and is cut to the values that lists of I positives and K negatives can have.
 
     Examples
     --------
@@ -987,24 +990,31 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
 
 def _of_first_rows(what: str, depth: float, rows: RankedList, confidence: Any, n_resamples: Any, seed: Any) -> float:
     """Return a measure of the first rows, with an interval if `confidence` is given."""
-    value = rows.measure(partial(_of_first, what, depth), confidence, n_resamples, seed)
-    return _with_width(what, depth, rows, value) if isinstance(value, Estimate) else value
+    if confidence is not None and not rows.weighted:
+        return _drawn(what, [depth], rows, confidence)[0]
+    return rows.measure(partial(_of_first, what, depth), confidence, n_resamples, seed)
 
 
-def _with_width(what: str, depth: float, rows: RankedList, value: Estimate) -> Estimate:
-    """Return a measure of the first rows; if all resamples agree, with the interval of `first_rows`.
+def _drawn(what: str, depths: Sequence[float] | Vector, rows: RankedList, confidence: Any) -> list[Estimate]:
+    """Return a measure of the first rows at several depths, with the interval of `first_rows`; rows have no weights.
 
-    It has no width with all rows, and if the k-th row ties with rows of both sides, as k is not a number of draws then.
-    With weights there is no such interval.
+    The ends do not fall if positives move up. So the best and the worst order of the rows of a table bound them.
     """
-    if value.low != value.high or value.confidence == 1.0 or rows.weighted:
-        return value
-    at = rows.distinct
-    last = int((at.ranks[1:] >= depth).argmax())
-    if depth >= rows.n_pos + rows.n_neg or (at.pos[last] and at.neg[last]):
-        return value
-    exact = first_rows(at, int(depth), value.confidence).measure("lift" if what == "enrichment" else what, 0)
-    return Estimate(float(value), min(exact.low, float(value)), max(exact.high, float(value)), value.confidence)
+    level = _checks.probability(confidence, "confidence")
+    of_orders = [(at, first_rows(at, np.asarray(depths, np.intp), level)) for at in rows.ends]
+    found = []
+    for i, depth in enumerate(depths):
+        value = float(_of_first(what, depth, rows.distinct))
+        low = high = value
+        for at, of_order in of_orders:
+            interval, bound = of_order.measure(_OF_COMMAND.get(what, what), i), float(_of_first(what, depth, at))
+            low, high = min(low, interval.low, bound), max(high, interval.high, bound)
+        found.append(Estimate(value, low, high, level))
+    return found
+
+
+_OF_COMMAND = {"enrichment": "lift"}
+"""Names of measures of the first rows in `first_rows`, if they are others."""
 
 
 # Sums over the ranks of the positives ------------------------------------------------------------------
@@ -1746,7 +1756,8 @@ def summary(
         left out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
-        Each value is then an `Estimate`, a float with `low` and `high`. All measures use the same resamples.
+        Each value is then an `Estimate`, a float with `low` and `high`. All measures use the same resamples, but those
+        of the first k rows: they have the intervals of `precision_at`, `recall_at` and `enrichment_factor`.
 
     Returns
     -------
@@ -1772,9 +1783,9 @@ def summary(
     max_fpr                         0.1000
     positives_at_top                    74   58 to 98 *
     r_max                              552   528 to 568 *
-    precision_at                    0.8125   0.7500 to 0.8698
-    recall_at                       0.2492   0.2300 to 0.2668
-    enrichment_factor               1.2434   1.1478 to 1.3311
+    precision_at                    0.8125   0.7431 to 0.8684
+    recall_at                       0.2492   0.2158 to 0.2850
+    enrichment_factor               1.2434   1.1372 to 1.3289
     bedroc                          0.9350   0.9052 to 0.9588
     normalized_discounted_gain      0.9684   0.9635 to 0.9732
     average_precision               0.8098   0.7877 to 0.8356
@@ -1805,12 +1816,14 @@ def summary(
     }
     if rows.weighted:
         del measures["bedroc"], measures["normalized_discounted_gain"]
+    found: dict[str, float] = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
+    found |= dict.fromkeys(measures, math.nan)  # the order of the table
+    if confidence is not None and not rows.weighted:
+        for name, what in _OF_FIRST_ROWS.items():
+            found[name] = _drawn(what, [depth], rows, confidence)[0]
+            del measures[name]
     numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
-    given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
-    found = given | dict(zip(measures, numbers, strict=True))
-    for name, what in _OF_FIRST_ROWS.items():
-        value = found[name]
-        found[name] = _with_width(what, depth, rows, value) if isinstance(value, Estimate) else value
+    found |= dict(zip(measures, numbers, strict=True))
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})
 
 

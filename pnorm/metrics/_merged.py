@@ -52,7 +52,8 @@ class ScoreTable:
     Without `confidence`, `low` and `high` are certain bounds: all positives of an interval are below its negatives, or
     above them. The `confidence` of the `Estimate` is 1. With `confidence`, `low` and `high` are the ends of the
     interval from resamples, each moved outwards by the distance of the value from the bound. 1000 resamples take less
-    than a second for any number of rows.
+    than a second for any number of rows. `precision_at`, `recall_at` and `enrichment_factor` need no resamples; their
+    intervals contain those of all orders of the rows within places.
 
     Parameters
     ----------
@@ -431,7 +432,7 @@ class MergedList(Weighed):
         if self._table.squares is None:
             return self.n_pos, self.n_neg
         pos, neg = [float(of_side.sum()) for of_side in self._table.squares]
-        return self.n_pos**2 / pos, self.n_neg**2 / neg
+        return self.n_pos * (self.n_pos / pos), self.n_neg * (self.n_neg / neg)  # the square may overflow
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> Estimate:
         """Return a measure with its bounds or, if `confidence` is given, an interval."""

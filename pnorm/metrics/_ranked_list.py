@@ -332,6 +332,8 @@ class RankedList(Weighed):
         places = np.split(distinct.size - 1 - at, [sides[0][0].size])
         self._rows = list(zip(places, weights, strict=True))
         self.distinct = DistinctScores(*[np.bincount(at, c, distinct.size) for at, c in self._rows])
+        self.ends = [self.distinct]
+        """The lists in the best and in the worst order that is possible, which is one list here."""
         self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> float:
@@ -341,8 +343,11 @@ class RankedList(Weighed):
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """The rows of each side; with weights, the rows of one weight that vary as much (Kish's effective size)."""
-        pos, neg = [float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c) for at, c in self._rows]
-        return pos, neg
+        sizes = []
+        for at, c in self._rows:
+            c = None if c is None else c / _checks.power_of_two(float(c.max()))  # squares of 1e200 overflow
+            sizes.append(float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c))
+        return sizes[0], sizes[1]
 
     def count(self, value: float) -> float:
         """Return a number of rows: an integer, unless rows have weights or the number has an interval."""

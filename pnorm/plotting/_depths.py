@@ -10,8 +10,7 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Axes, Label, Labels, Scores, Seed, Vector
-from pnorm.metrics._merged import MergedList, ranked
-from pnorm.metrics._ranked_list import estimates_by_place
+from pnorm.metrics._merged import ranked
 from pnorm.plotting._keys import Lists, label_of, several_lists, sides_of
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._ticks import percent, thousands
@@ -78,9 +77,8 @@ def precision_by_depth(
 
     Notes
     -----
-    All depths of a list share the resamples, so that a band is for one depth at a time and not for the whole curve.
-    Where the first k rows are positive in every resample, the band is the interval of the command, as in
-    `pnorm.metrics.precision_at`.
+    The band is for one depth at a time and not for the whole curve. Only that of a `ScoreTable` with weights is from
+    resamples.
 
     Examples
     --------
@@ -149,9 +147,8 @@ def _precisions(rows: Any, depths: Vector, confidence: Any, n_resamples: Any, se
     of: Any = [partial(metrics._of_first, "precision", k) for k in depths.tolist()]
     if confidence is None:
         return [np.array([float(measure(rows.distinct)) for measure in of])]
-    if isinstance(rows, MergedList):
+    if rows.weighted:
         found = rows.measure_these(of, confidence, n_resamples, seed)
     else:
-        found = estimates_by_place(rows, of, [(0.0, 1.0)] * len(of), confidence, n_resamples, seed)
-    exact = [metrics._with_width("precision", k, rows, value) for k, value in zip(depths.tolist(), found, strict=True)]
-    return list(np.array([tuple(estimate) for estimate in exact]).T)
+        found = metrics._drawn("precision", depths, rows, confidence)
+    return list(np.array([tuple(estimate) for estimate in found]).T)
