@@ -323,7 +323,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     adult, splits, additive = [
         (ROOT / "doc" / "_outputs" / name).read_text(encoding="utf-8").replace("\xa0", " ")
-        for name in ("adult_trees.txt", "splits.txt", "additive.inc")
+        for name in ("adult_rivals.txt", "splits.txt", "additive.inc")
     ]
     # the picture, and the gain of the push
     tables = [[re.split(r" {2,}", line) for line in table.splitlines()[1:]] for table in adult.split("\n\n")]
