@@ -3,15 +3,14 @@
     PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/adult_rivals.py    # 80 minutes on one core
     PNORM_DATA=... python benchmarks/adult_rivals.py --out adult.json --only steps    # one stage, added to a file
 
-Needs scikit-learn 1.8 or newer. Each split is that of `pnorm adult.data.gz --budget 1000 --seed S`, with S from 0 to 9: a
-fifth of the rows is held out. All lists are of the same rows, and see the same rows to train on. "this list, p = 1" is
-`pnorm -p 1`.
+Needs scikit-learn 1.8 or newer. Each split is that of `pnorm adult.data.gz --budget 1000 --seed S`, with S from 0 to 9:
+a fifth of the rows is held out. All lists see the same rows to train on. "this list, p = 1" is `pnorm -p 1`.
 
-The boosted trees are scikit-learn's HistGradientBoostingClassifier, with text columns as categories and "?" as a missing
-value. Five-fold cross-validation on the rows to train on chooses the number of trees and the weight of a negative, by the
-largest partial AUC up to 1 % of false positives, as the command chooses. The lists "as they come" have the settings of
-the library, which are 100 trees at most. Without interactions, ``interaction_cst="no_interactions"``, trees are a sum over
-columns too.
+The boosted trees are scikit-learn's HistGradientBoostingClassifier, with text columns as categories and "?" as a
+missing value. Five-fold cross-validation on the rows to train on chooses the number of trees and the weight of a
+negative, by the largest partial AUC up to 1 % of false positives, as the command chooses. The lists "as they come" have
+the settings of the library, which are 100 trees at most. Without interactions, ``interaction_cst="no_interactions"``,
+trees are a sum over columns too.
 
 "logistic steps" are scikit-learn's LogisticRegression with an l1 penalty. Its columns are the steps that the command
 offers to the push: cuts at quantiles, at most 255 of a column, and an indicator of each level of text. C and the weight
@@ -86,7 +85,7 @@ def parts(seed):
 
 
 def of_command(seed):
-    """Return the positives in the first rows of a split by the command, with and without the push, and its baselines."""
+    """Return the positives in the first rows of a split by the command, without the push too, and by its baselines."""
     found = split(seed)
     lists = {THIS: found.scores, NO_PUSH: split(seed, p=1, compare=False, n_top=0).scores, **found.others}
     return {name: (first_hits(f, found.held_out[1]),) for name, f in lists.items()}

@@ -219,7 +219,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 70, name, size=19, weight="bold")
             put(6 + 303 * k, 96, what, size=15.5)
-        dots(put, axes, (6, 112), 15.5, (120, 106, 30))
+        dots(put, axes, (6, 112), 15.5, (120, 106, 26))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
         curves(axes, (668, 140), (206, 65), 16, (0, 117))
@@ -233,7 +233,7 @@ def hero():
         for (name, what), y in zip(panels, (72, 326, 508), strict=True):
             put(2, y, name, size=15, weight="bold")
             put(2, y + 20, what, size=13.5)
-        dots(put, axes, (2, 100), 13.5, (116, 180, 24))
+        dots(put, axes, (2, 100), 13.5, (116, 180, 21))
         bars(put, axes, (2, 354), of_effects, 13.5, (260, 43, 18))
         put(10, 624, "effect on the score", size=13, rotation=90, va="center", ha="center")
         curves(axes, (48, 556), (304, 45), 13, (0, 87))
@@ -250,7 +250,7 @@ def on_adult():
     cells = [[re.split(r" {2,}", line) for line in table] for table in tables[:2]]
     means, differences = [{name: numbers for name, *numbers in table} for table in cells]
     of = _adult_rivals
-    names = {name: name for name in (of.BOOSTED, of.THIS, of.ADDITIVE, CURVES, LINEAR)}
+    names = {name: name for name in (of.BOOSTED, of.THIS, of.STEPS, of.ADDITIVE, CURVES, LINEAR)}
     names[of.NO_PUSH] = "no push, p = 1"
     errors = {of.THIS: 0.0, **{name: float(numbers[1]) for name, numbers in differences.items()}}
     lists = [(told, float(means[name][-1]), errors[name]) for name, told in names.items()]
