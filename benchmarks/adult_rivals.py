@@ -1,6 +1,6 @@
 """The list of the command on Adult beside boosted trees, logistic regression on steps and other lists, over ten splits.
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/adult_rivals.py    # 80 minutes on one core
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/adult_rivals.py    # an hour on one core
     PNORM_DATA=... python benchmarks/adult_rivals.py --out adult.json --only steps    # one stage, added to a file
 
 Needs scikit-learn 1.8 or newer. Each split is that of `pnorm adult.data.gz --budget 1000 --seed S`, with S from 0 to 9:
@@ -60,7 +60,7 @@ CUTS = 127
 """Largest number of cuts of a column: all values of all columns but fnlwgt are apart, as with the 255 of the push."""
 
 TOL = 1e-3
-"""Tolerance of logistic regression. A fifth of it changes the partial AUC of a fold by 0.001 at most."""
+"""Tolerance of logistic regression. A fifth of it changed the partial AUC of one fold by 0.001 at most."""
 
 THIS, NO_PUSH = "this list", "this list, p = 1"
 BOOSTED, ADDITIVE, STEPS = "boosted trees", "additive trees", "logistic steps"

@@ -219,7 +219,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 70, name, size=19, weight="bold")
             put(6 + 303 * k, 96, what, size=15.5)
-        dots(put, axes, (6, 112), 15.5, (120, 106, 26))
+        dots(put, axes, (6, 112), 15.5, (120, 106, 25))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
         curves(axes, (668, 140), (206, 65), 16, (0, 117))
