@@ -38,7 +38,7 @@ class Print:
 RIVALS, FEW = "benchmarks/rivals.py", r"few rows:[\s\S]*?(?=\n\n|\Z)"
 
 PRINTS = {
-    "adult_trees.txt": Print("benchmarks/adult_trees.py"),
+    "adult_rivals.txt": Print("benchmarks/adult_rivals.py"),
     "choosing.txt": Print("benchmarks/choosing.py"),
     "choosing_penalties.txt": Print("benchmarks/choosing.py penalties"),
     "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst

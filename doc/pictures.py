@@ -40,7 +40,7 @@ from pnorm._job.baselines import CURVES, LINEAR
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-import adult_trees as _adult_trees  # noqa: E402
+import adult_rivals as _adult_rivals  # noqa: E402
 import calibration  # noqa: E402
 import cluster as _cluster  # noqa: E402
 import curves as _curves  # noqa: E402
@@ -123,8 +123,8 @@ EXPLAINED = 600
 
 def hero():
     """Adult as the command ranks it with ``--budget 1000``: the test, reasons and two shapes, across and down."""
-    found = _adult_trees.split(0, compare=False)
-    learned, n = found.learned, _adult_trees.BUDGET
+    found = _adult_rivals.split(0, compare=False)
+    learned, n = found.learned, _adult_rivals.BUDGET
     training, positive = found.training
     top = found.held_out[0].iloc[np.argsort(-found.scores, kind="stable")[:EXPLAINED]]
     row, explained = top.iloc[-1], pnorm.explain(top, learned.H, learned.lam, reference=training[~positive])
@@ -159,7 +159,7 @@ def hero():
         (x, y), (beside, across, step) = at, room
         ax = axes(x + beside, y, across, step * len(lists))
         for k, (name, mean, error) in enumerate(lists):
-            own = name == _adult_trees.THIS
+            own = name == _adult_rivals.THIS
             colour = BLUE if own else ink()
             ax.plot([mean - 2 * error, mean + 2 * error], [k, k], color=GREY, lw=2.2, solid_capstyle="butt")
             ax.plot(mean, k, "o", color=BLUE if own else GREY, ms=0.55 * size)
@@ -221,7 +221,7 @@ def hero():
         for k, (name, what) in enumerate(panels):
             put(6 + 303 * k, 70, name, size=19, weight="bold")
             put(6 + 303 * k, 96, what, size=15.5)
-        dots(put, axes, (6, 112), 15.5, (120, 106, 30))
+        dots(put, axes, (6, 112), 15.5, (120, 106, 25))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
         curves(axes, (668, 140), (206, 65), 16, (0, 117))
@@ -235,7 +235,7 @@ def hero():
         for (name, what), y in zip(panels, (72, 326, 508), strict=True):
             put(2, y, name, size=15, weight="bold")
             put(2, y + 20, what, size=13.5)
-        dots(put, axes, (2, 100), 13.5, (116, 180, 24))
+        dots(put, axes, (2, 100), 13.5, (116, 180, 21))
         bars(put, axes, (2, 354), of_effects, 13.5, (260, 43, 18))
         put(10, 624, "effect on the score", size=13, rotation=90, va="center", ha="center")
         curves(axes, (48, 556), (304, 45), 13, (0, 87))
@@ -247,12 +247,12 @@ def hero():
 
 def on_adult():
     """Return lists by their name, mean over ten splits, and standard error of the difference from this list."""
-    path = ROOT / "doc" / "_outputs" / "adult_trees.txt"
+    path = ROOT / "doc" / "_outputs" / "adult_rivals.txt"
     tables = [text.splitlines()[1:] for text in path.read_text(encoding="utf-8").split("\n\n")]
     cells = [[re.split(r" {2,}", line) for line in table] for table in tables[:2]]
     means, differences = [{name: numbers for name, *numbers in table} for table in cells]
-    of = _adult_trees
-    names = {name: name for name in (of.BOOSTED, of.THIS, of.ADDITIVE, CURVES, LINEAR)}
+    of = _adult_rivals
+    names = {name: name for name in (of.BOOSTED, of.THIS, of.STEPS, of.ADDITIVE, CURVES, LINEAR)}
     names[of.NO_PUSH] = "no push, p = 1"
     errors = {of.THIS: 0.0, **{name: float(numbers[1]) for name, numbers in differences.items()}}
     lists = [(told, float(means[name][-1]), errors[name]) for name, told in names.items()]

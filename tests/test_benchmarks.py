@@ -3,10 +3,15 @@
 import importlib
 import inspect
 import json
+import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import expit
+
+import pnorm
 
 NAMES = ("train", "minimize", "choice", "objectives", "metrics", "kernel", "listwise", "score", "tables", "calls")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -96,3 +101,75 @@ def test_the_lists_of_other_splits(monkeypatch, capsys):
     first = [float(x) for x in means.splitlines()[1].split()[-4:]]
     of_linear = float(cells[0][-7])
     assert of_linear == pytest.approx(first[0] - first[1], abs=0.0011)  # both are rounded
+
+
+def of_adult(n):
+    """The columns of Adult with made-up values, and labels that depend on two of them."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "age": rng.integers(17, 91, n),
+            "workclass": rng.choice(["Private", "State-gov", None], n),
+            "capital-gain": np.where(rng.random(n) < 0.9, 0, rng.choice([2174, 7688, 99999], n)),
+        }
+    )
+    f = 0.04 * (frame["age"] - 40) + 2.0 * (frame["capital-gain"] > 5000) - 1
+    return frame, rng.random(n) < 1 / (1 + np.exp(-f.to_numpy()))
+
+
+@pytest.fixture
+def adult_rivals(monkeypatch):
+    pytest.importorskip("sklearn", minversion="1.8")
+    monkeypatch.syspath_prepend(FOLDER)
+    script = importlib.import_module("adult_rivals")
+    small = {"BUDGET": 20, "SPLITS": range(2), "TREES": (5, 10), "CS": (0.1, 1), "WEIGHTS": (1, 4)}
+    for name, value in {**small, "table": lambda: of_adult(500)}.items():
+        monkeypatch.setattr(script, name, value)
+    return script
+
+
+def test_the_steps_that_are_turned_give_the_same_scores(adult_rivals, monkeypatch):
+    monkeypatch.setattr(adult_rivals, "TOL", 1e-6)
+    frame, y = of_adult(500)
+    S, new = adult_rivals.steps(frame, y, frame[:50])
+    plain = pnorm.rankers.from_table(frame[y], frame[~y]).evaluate(frame)
+    assert (S.mean(axis=0) <= 0.5).all()
+    assert (S[:50] != new).nnz == 0
+    assert 0 < (S.toarray() != plain).all(axis=0).sum() < plain.shape[1]
+    model, of_plain = (adult_rivals.logistic(X, y, 0.3, 4) for X in (S, plain))
+    f = model.decision_function(S)
+    assert f == pytest.approx(of_plain.decision_function(plain), abs=0.02)  # but for the penalty of the intercept
+    # the weight is that of the negatives, the intercept is free, and the penalty leaves few steps
+    shares = [np.average(of, weights=np.where(y, 1, 4)) for of in (expit(f), y)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)
+    assert 0 < np.count_nonzero(model.coef_) < S.shape[1] / 2
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("few_resamples")
+def test_adult_beside_its_rivals_stage_by_stage(adult_rivals, tmp_path, capsys):
+    out = tmp_path / "adult.json"
+    adult_rivals.main(["--out", str(out), "--only", "steps"])
+    means, differences, settings = tables_of(capsys)
+    assert list(means) == list(settings) == [adult_rivals.STEPS]
+    assert not differences
+    kept = json.loads(out.read_text())
+    kept["0"]["steps"][adult_rivals.STEPS][0] += 2  # what is kept is not measured again
+    out.write_text(json.dumps(kept))
+    adult_rivals.main(["--out", str(out)])
+    all_means, differences, settings = tables_of(capsys)
+    assert list(all_means) == [adult_rivals.THIS, *adult_rivals.RIVALS]
+    assert list(differences) == list(adult_rivals.RIVALS)
+    assert float(all_means[adult_rivals.STEPS][-1]) == float(means[adult_rivals.STEPS][-1]) + 1
+    for name, (mean, *_) in differences.items():
+        own, other = (float(all_means[which][-1]) for which in (adult_rivals.THIS, name))
+        assert float(mean) == pytest.approx(own - other, abs=0.11)  # all are rounded
+    assert set(settings) == {adult_rivals.STEPS, adult_rivals.ADDITIVE, adult_rivals.BOOSTED}
+
+
+def tables_of(capsys):
+    """Return the lines of each printed table by their first cell."""
+    printed = capsys.readouterr().out.strip("\n").split("\n\n")
+    cells = [[re.split(r" {2,}", line) for line in table.splitlines()[1:]] for table in printed]
+    return [{name: numbers for name, *numbers in table} for table in cells]

@@ -323,18 +323,21 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     adult, splits, additive = [
         (ROOT / "doc" / "_outputs" / name).read_text(encoding="utf-8").replace("\xa0", " ")
-        for name in ("adult_trees.txt", "splits.txt", "additive.inc")
+        for name in ("adult_rivals.txt", "splits.txt", "additive.inc")
     ]
     # the picture, and the gain of the push
     tables = [[re.split(r" {2,}", line) for line in table.splitlines()[1:]] for table in adult.split("\n\n")]
     (alt,), means = re.findall(r'alt="(.*?)"', text), {name: round(float(of[-1])) for name, *of in tables[0]}
     names = {"this list": "of the list", "boosted trees": "with boosted trees", "additive trees": "with additive trees",
-             "this list, p = 1": "with p = 1", "logistic curves": "with logistic curves",
-             "linear model": "with a linear model"}  # fmt: skip
+             "logistic steps": "with logistic steps", "this list, p = 1": "with p = 1",
+             "logistic curves": "with logistic curves", "linear model": "with a linear model"}  # fmt: skip
     for name, words in names.items():
         assert f"{words} {means[name]}" in alt
     gain = next(float(mean) for name, mean, *_ in tables[1] if name == "this list, p = 1")
     assert f"adds {gain:.0f} of 1,000 in the picture" in text
+    mean, error = next(of[:2] for name, *of in tables[1] if name == "logistic steps")
+    assert mean.startswith("-")
+    assert f"logistic regression on them has {mean[1:]} ± {error} more of 1,000" in text
     # simulated claims
     assert (
         f"regression has {demonstration.LOGISTIC:.0f} wrong claims on average, and {demonstration.WEIGHTED:.0f} with a weight"
