@@ -7,8 +7,9 @@ promises, "none" the share without one. "Depth" is the mean share of the rows th
 `pnorm.cutoff`, by a Bonferroni correction of its cuts, and by the naive choice: the deepest row where the held-out
 precision is as large.
 
-Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and 0.5 below. The line after their table
-has what a choice of `at_least` by the labels breaks.
+Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and 0.5 below. After their table, normal
+lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which know the share of positives among
+the rows of training. The line below has what a choice of `at_least` by the labels breaks.
 
 The last three tables are for the page "Generalisation bounds". Those of equal scores at the top without a prior, and of
 the sequence of cuts with one, are computed: the largest probability of a broken guarantee, divided by
@@ -171,6 +172,22 @@ def of_first_depths(n=1000, target=0.8, lists=LISTS):
             print(f"{name:10}{at_least or '':>10}{broken / lists:10.1%}{none:10.1%}{sum(rows) / lists:8.0f}")
 
 
+def of_training_shares(*cases, lists=LISTS):
+    """Print what cut-offs keep that begin at a tenth of the positives expected from the share in training."""
+    print(f"{'rows':>7}{'share':>8}{'apart':>7}{'precision':>11}   alone: broken, none, rows   from training")
+    for n, share, apart, target in cases:
+        line = f"{n:7}{share:8.1%}{apart:7}{target:11}"
+        for at_least in (None, _cutoff.first_depth((1000 * share, 1000 * (1.0 - share)), n)):
+            rng, broken, rows = np.random.default_rng(0), 0, []
+            for _ in range(lists):
+                found = pnorm.cutoff(*of_normals(rng, n, apart, share), precision=target, at_least=at_least)
+                if found.kept:
+                    rows.append(found.depth)
+                    broken += precision_above(found.score, apart, share) < target
+            line += f"{broken / lists:10.1%}{1.0 - len(rows) / lists:8.1%}{sum(rows) / lists:8.0f}"
+        print(line)
+
+
 def of_chosen_depths(n=1000, target=0.8, depths=(100, 200, 300, 400, 500), lists=LISTS):
     """Print how often a cut-off is found where none has the precision: on average of the depths, and by any of them."""
     rng, found = np.random.default_rng(0), []
@@ -269,6 +286,10 @@ if __name__ == "__main__":
     print(f"{'negatives at the top':>20}{'none':>10}{'at_least=100':>16}{'naive: rows':>15}")
     of_bad_tops(0.0, 0.005, 0.01, 0.02)
     of_first_depths()
+    of_training_shares(
+        *((1000, 0.3, 1.0, 0.5), (10_000, 0.1, 1.5, 0.5), (10_000, 0.1, 1.2, 0.5), (10_000, 0.01, 3.0, 0.5)),
+        *((1000, 0.1, 1.5, 0.5), (1000, 0.05, 3.0, 0.8), (1000, 0.3, 2.0, 0.8), (10_000, 0.005, 3.0, 0.5)),
+    )
     of_chosen_depths()
     of_few_scores((8, 0.2, 0.1), (8, 0.5, 0.4))
     of_ties((40, 0.5, 0.05, 1), (40, 0.8, 0.05, 1), (40, 0.8, 0.2, 1), (80, 0.5, 0.05, 1), (80, 0.9, 0.05, 1))

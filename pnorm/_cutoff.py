@@ -33,6 +33,9 @@ _RATIO = 1.2
 _PART = 4
 """The first cut allows a wrong row, unless it would take more than this part of the rows."""
 
+_FIRST = 0.1
+"""Where training rows are known, the first cut takes at least this part of the positives that are expected."""
+
 _NONE = 0.005
 """Below this bound of a precision or a recall, texts say that none can be proved."""
 
@@ -496,6 +499,16 @@ def _least_rows(at_least: float | None, n: int) -> int:
     if rows >= n:
         raise ValueError(f"at_least must be less than the {n:,} held-out rows; got {shown(at_least)}")
     return rows
+
+
+def first_depth(trained_on: tuple[int, int], n: int) -> int:
+    """Return where the tests of a precision begin among n held-out rows: at a tenth of the positives expected there.
+
+    The share of positives is that of the rows of training, positives and negatives, so that the depth does not depend
+    on the held-out labels. `benchmarks/cutoffs.py` has lists for which it decides whether there is a cut-off.
+    """
+    n_pos, n_neg = trained_on
+    return max(1, min(math.ceil(_FIRST * n * n_pos / (n_pos + n_neg)), n - 1))
 
 
 def check_asked(how: Any, name: str, n: int | None = None) -> None:

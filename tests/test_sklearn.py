@@ -572,6 +572,21 @@ def test_early_stopping_of_a_run_that_begins_anew_and_ends_there():
     assert model.threshold_ == -model.trace_.intercept
 
 
+def test_the_tests_of_a_precision_begin_at_a_tenth_of_the_positives_expected_from_training():
+    rng = np.random.default_rng(1)
+    y = rng.random(3000) < 0.3
+    X = rng.normal(size=(3000, 1)) + y[:, None]
+    model = PNormPush(p=1, rankers="columns", t_max=20).fit(X[:1000], y[:1000])
+    f, label = model.decision_function(X[1000:]) + model.threshold_, y[1000:]
+    alone = pnorm.cutoff(f, y=label, precision=0.5)
+    assert (alone.kept, alone.depth) == (False, 8)
+    found = model.choose_cutoff(X[1000:], label, precision=0.5)
+    assert found.kept
+    assert found.depth == pnorm.cutoff(f, y=label, precision=0.5, at_least=-(-2000 * y[:1000].sum() // 10_000)).depth
+    for asked in ({"precision": 0.7, "at_least": 1}, {"precision": 0.4, "prior": 0.3}, {"recall": 0.5}):
+        assert model.choose_cutoff(X[1000:], label, **asked).depth == pnorm.cutoff(f, y=label, **asked).depth
+
+
 def test_one_of_each_class_is_held_out_at_least():
     X, y = np.arange(100.0)[:, None], np.repeat([0, 1], [98, 2])
     known, out = held_out(PNormPush(early_stopping=True), X, y)

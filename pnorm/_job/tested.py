@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
-from pnorm._cutoff import Cutoff, check_asked, cutoff
+from pnorm._cutoff import Cutoff, check_asked, cutoff, first_depth
 from pnorm._job.baselines import baselines, values_read
 from pnorm._job.copies import copies, told_of
 from pnorm._job.hold_out import both, folds
@@ -192,6 +192,8 @@ def learn_and_test(
                 seed=seed,
             )
             if wanted:
+                if at_least is None and precision is not None and prior is None:
+                    at_least = first_depth((int(positive.sum()), int((~positive).sum())), f.size)
                 target: dict[str, Any] = {**wanted, "at_least": at_least}
                 found = cutoff(*_parts(f, positive_held), of=of, prior=prior, confidence=confidence, **target)
         if progress is not None:
