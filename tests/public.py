@@ -145,7 +145,7 @@ SCALARS = {
 
 OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
-                     "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax",
+                     "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax", "others",
                      "second_metric", "cutoff"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
                      "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear"], "a word or a flag"),
