@@ -333,8 +333,8 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
              "logistic curves": "with logistic curves", "linear model": "with a linear model"}  # fmt: skip
     for name, words in names.items():
         assert f"{words} {means[name]}" in alt
-    gain = next(float(mean) for name, mean, *_ in tables[1] if name == "this list, p = 1")
-    assert f"adds {gain:.0f} of 1,000 in the picture" in text
+    (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
+    assert f"adds {gain} of 1,000 in the picture" in text
     mean, error = next(of[:2] for name, *of in tables[1] if name == "logistic steps")
     assert mean.startswith("-")
     assert f"logistic regression on them has {mean[1:]} ± {error} more of 1,000" in text
