@@ -1258,7 +1258,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         at_least : int or float, optional
             For a precision: the number of these rows, or the share of them, that is taken at least. The tests begin
             there. None begins them at a tenth of the positives among these rows, or where `pnorm.cutoff` does if that
-            is deeper. The positives are those expected from the share in the rows of `fit`, so that the guarantee holds.
+            is deeper. These positives are expected from the share in the rows of `fit`, so that the guarantee holds.
         prior : float, optional
             The share of positives in new lists, if it differs from that of these rows.
         confidence : float
