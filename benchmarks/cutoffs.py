@@ -17,6 +17,7 @@ the sequence of cuts with one, are computed: the largest probability of a broken
 """
 
 import itertools
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -153,23 +154,30 @@ def flat_precision_above(t, top=0.3, precise=(0.85, 0.5)):
     return (precise[0] * first + precise[1] * (taken - first)) / taken
 
 
+def normal(n, apart, share):
+    """A function that draws normal lists, and the precision above a score."""
+    return partial(of_normals, n=n, apart=apart, share=share), partial(precision_above, apart=apart, share=share)
+
+
+def kept_by(draw, precision, target, at_least, lists):
+    """The shares of lists with a broken guarantee and without a cut-off, and the mean depth."""
+    rng, broken, rows = np.random.default_rng(0), 0, []
+    for _ in range(lists):
+        found = pnorm.cutoff(*draw(rng), precision=target, at_least=at_least)
+        if found.kept:
+            rows.append(found.depth)
+            broken += precision(found.score) < target
+    return broken / lists, 1.0 - len(rows) / lists, sum(rows) / lists
+
+
 def of_first_depths(n=1000, target=0.8, lists=LISTS):
     """Print what cut-offs keep whose tests begin at different depths, on lists with a flat top and on normal ones."""
-    lists_of = {
-        "flat top": (with_flat_top, flat_precision_above),
-        "normal": (lambda rng, n: of_normals(rng, n, 2.0, 0.3), lambda t: precision_above(t, 2.0, 0.3)),
-    }
+    lists_of = {"flat top": (partial(with_flat_top, n=n), flat_precision_above), "normal": normal(n, 2.0, 0.3)}
     print(f"{'list':10}{'at_least':>10}{'broken':>10}{'none':>10}{'rows':>8}")
     for name, (draw, precision) in lists_of.items():
         for at_least in (None, 100, 200, 300):
-            rng, broken, rows = np.random.default_rng(0), 0, []
-            for _ in range(lists):
-                found = pnorm.cutoff(*draw(rng, n), precision=target, at_least=at_least)
-                if found.kept:
-                    rows.append(found.depth)
-                    broken += precision(found.score) < target
-            none = 1.0 - len(rows) / lists
-            print(f"{name:10}{at_least or '':>10}{broken / lists:10.1%}{none:10.1%}{sum(rows) / lists:8.0f}")
+            broken, none, rows = kept_by(draw, precision, target, at_least, lists)
+            print(f"{name:10}{at_least or '':>10}{broken:10.1%}{none:10.1%}{rows:8.0f}")
 
 
 def of_training_shares(*cases, lists=LISTS):
@@ -178,13 +186,8 @@ def of_training_shares(*cases, lists=LISTS):
     for n, share, apart, target in cases:
         line = f"{n:7}{share:8.1%}{apart:7}{target:11}"
         for at_least in (None, _cutoff.first_depth((1000 * share, 1000 * (1.0 - share)), n)):
-            rng, broken, rows = np.random.default_rng(0), 0, []
-            for _ in range(lists):
-                found = pnorm.cutoff(*of_normals(rng, n, apart, share), precision=target, at_least=at_least)
-                if found.kept:
-                    rows.append(found.depth)
-                    broken += precision_above(found.score, apart, share) < target
-            line += f"{broken / lists:10.1%}{1.0 - len(rows) / lists:8.1%}{sum(rows) / lists:8.0f}"
+            draw, precision = normal(n, apart, share)
+            line += "{:10.1%}{:8.1%}{:8.0f}".format(*kept_by(draw, precision, target, at_least, lists))
         print(line)
 
 
