@@ -34,7 +34,7 @@ _PART = 4
 """The first cut allows a wrong row, unless it would take more than this part of the rows."""
 
 _FIRST = 0.1
-"""Where training rows are known, the first cut takes at least this part of the positives that are expected."""
+"""The least part of the expected positives that the first cut of a model's scores takes."""
 
 _NONE = 0.005
 """Below this bound of a precision or a recall, texts say that none can be proved."""
@@ -493,9 +493,8 @@ def _least_rows(at_least: float | None, n: int) -> int:
     """Return how many of n held-out rows a cut-off takes at least."""
     if at_least is None:
         return 1
-    # 0.07 * 100 is a little more than 7 in floating point.
     is_share = isinstance(at_least, float | np.floating)
-    rows = math.ceil(float(at_least) * n * (1.0 - 1e-12)) if is_share else operator.index(cast("int", at_least))
+    rows = _checks.rows_of_share(float(at_least), n) if is_share else operator.index(cast("int", at_least))
     if rows >= n:
         raise ValueError(f"at_least must be less than the {n:,} held-out rows; got {shown(at_least)}")
     return rows
@@ -508,7 +507,17 @@ def first_depth(trained_on: tuple[int, int], n: int) -> int:
     on the held-out labels. `benchmarks/cutoffs.py` has lists for which it decides whether there is a cut-off.
     """
     n_pos, n_neg = trained_on
-    return max(1, min(math.ceil(_FIRST * n * n_pos / (n_pos + n_neg)), n - 1))
+    return max(1, min(_checks.rows_of_share(_FIRST * n_pos / (n_pos + n_neg), n), n - 1))
+
+
+def cutoff_of_model(f_pos: Vector, f_neg: Vector, trained_on: tuple[int, int], **asked: Any) -> Cutoff:
+    """Return the cut-off of held-out scores of a model that was trained on so many positives and negatives.
+
+    It is that of `cutoff`. The tests of a precision begin at the `first_depth`, unless `at_least` says where.
+    """
+    if asked.get("precision") is not None and asked.get("at_least") is None and asked.get("prior") is None:
+        asked["at_least"] = first_depth(trained_on, f_pos.size + f_neg.size)
+    return cutoff(f_pos, f_neg, **asked)
 
 
 def check_asked(how: Any, name: str, n: int | None = None) -> None:

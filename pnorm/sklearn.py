@@ -43,7 +43,7 @@ from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, check_asked, cutoff, first_depth, of_estimator
+from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes
@@ -1303,9 +1303,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._cut(f, self._is_positive(y, X), **asked, **more)
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
-        if asked.get("precision") is not None and asked.get("at_least") is None and asked.get("prior") is None:
-            asked["at_least"] = first_depth(self._n_rows, f.size)
-        found = cutoff(f[positive], f[~positive], **asked)
+        found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)
         self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
         self.cutoff_ = of_estimator(found, self.threshold_)
         if found.score is None:

@@ -184,6 +184,11 @@ def probability(x: Any, name: str) -> float:
     return _within(x, name, lambda value: 0.0 < value < 1.0, "above 0 and below 1")
 
 
+def rows_of_share(part: float, n: float) -> int:
+    """Return a share of n rows, rounded up to whole rows."""
+    return math.ceil(part * n * (1.0 - 1e-12))  # 0.07 * 100 is a little more than 7 in floating point
+
+
 def generator(seed: Any) -> np.random.Generator:
     """Return a random generator: a new one from a seed, or the one that is passed."""
     try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
-from pnorm._cutoff import Cutoff, check_asked, cutoff, first_depth
+from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model
 from pnorm._job.baselines import baselines, values_read
 from pnorm._job.copies import copies, told_of
 from pnorm._job.hold_out import both, folds
@@ -192,10 +192,15 @@ def learn_and_test(
                 seed=seed,
             )
             if wanted:
-                if at_least is None and precision is not None and prior is None:
-                    at_least = first_depth((int(positive.sum()), int((~positive).sum())), f.size)
-                target: dict[str, Any] = {**wanted, "at_least": at_least}
-                found = cutoff(*_parts(f, positive_held), of=of, prior=prior, confidence=confidence, **target)
+                target: dict[str, Any] = {
+                    **wanted,
+                    "of": of,
+                    "at_least": at_least,
+                    "prior": prior,
+                    "confidence": confidence,
+                }
+                trained_on = int(positive.sum()), int((~positive).sum())
+                found = cutoff_of_model(*_parts(f, positive_held), trained_on, **target)
         if progress is not None:
             progress("testing", 2, 3)
         with _timed("explain", seconds):

@@ -964,8 +964,7 @@ def _first(k: Any, rows: RankedList) -> float:
             raise ValueError(
                 f"k as a share of the rows must be above 0 and at most 1; got {k}. Pass an integer for a number of rows"
             )
-        # 0.07 * 100 is a little more than 7 in floating point.
-        return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
+        return float(_checks.rows_of_share(float(k), total)) if rows.whole else depth
     depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
     if depth > total * rows.unit * (1.0 + 1e-12):  # not depth / unit, as it may be of any number of digits
         what = "the sum of the weights" if rows.weighted else "the number of rows"
@@ -1816,14 +1815,13 @@ def summary(
     }
     if rows.weighted:
         del measures["bedroc"], measures["normalized_discounted_gain"]
-    found: dict[str, float] = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
-    found |= dict.fromkeys(measures, math.nan)  # the order of the table
+    values: dict[str, float] = {}
     if confidence is not None and not rows.weighted:
-        for name, what in _OF_FIRST_ROWS.items():
-            found[name] = _drawn(what, [depth], rows, confidence)[0]
-            del measures[name]
-    numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
-    found |= dict(zip(measures, numbers, strict=True))
+        values |= {name: _drawn(what, [depth], rows, confidence)[0] for name, what in _OF_FIRST_ROWS.items()}
+    others = {name: measure for name, measure in measures.items() if name not in values}
+    values |= zip(others, rows.measure_all(list(others.values()), confidence, n_resamples, seed), strict=True)
+    given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
+    found = given | {name: values[name] for name in measures}
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})
 
 
