@@ -339,18 +339,23 @@ class CrossValidation:
 
     def __str__(self) -> str:
         """Return a table: each p at its best number of rounds or penalty, the choices, and how far they are behind."""
+        above, lines, below = self._in_lines()
+        return "\n".join([above, *lines, *below])
+
+    def _in_lines(self) -> tuple[str, list[str], list[str]]:
+        """Return the line above the table, those of the table, and those below it."""
         head, rows, above, below = self._table()
         kind = max([0, *[len(row[0]) + 2 for row in rows]]) if self.kinds else 0
         texts = [[_stage(name, x) for x in values.ravel()] for name, values in self._changing.items()]
         wide = [max(6, *map(len, of_name)) for of_name in texts]
-        lines = [above]
+        lines = []
         for row in (head, *rows):
             stage = "".join([f"  {cell:>{width}}" for cell, width in zip(row[2:-2], wide, strict=True)])
             if row is head:
                 lines.append(f"{'':{kind}}{row[1]:>10}{stage}  {row[-2]:>16}      {row[-1]}")
             else:
                 lines.append(f"{row[0]:{kind}}{row[1]:>10}{stage}  {row[-2]:>16}  {row[-1]:>19}".rstrip())
-        return "\n".join([*lines, *below])
+        return above, lines, below
 
     def _repr_html_(self) -> str:
         from pnorm._checks import sheet

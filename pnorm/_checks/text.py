@@ -61,6 +61,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Return parts of a sentence, such as ``"a"``, ``"a and b"`` and ``"a, b and c"``."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> str:
     """Return rows of cells as lines of text; the columns with the numbers `left` are set flush left, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

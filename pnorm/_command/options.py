@@ -12,7 +12,7 @@ from typing import Any
 import pnorm
 from pnorm import _checks
 from pnorm._checks.labelled import word
-from pnorm._checks.text import counted, nearest
+from pnorm._checks.text import counted, joined, nearest
 from pnorm._command.terminal import CommandError, Parser
 from pnorm._tables import NEGATIVE, RANK, UNLABELLED
 from pnorm.rankers._from_table import WISHES
@@ -387,5 +387,5 @@ def _kind(column: str, kind: str) -> str:
     hint = f"; did you mean {near[0]}?" if near else "."
     raise CommandError(
         f"--kind has no kind {_checks.shown(word)}, which is given to {_checks.shown(column)}{hint} The kinds are "
-        f"{', '.join(known[:-1])} and {known[-1]}, or levels in their order, as in size=S,M,L"
+        f"{joined(known)}, or levels in their order, as in size=S,M,L"
     )

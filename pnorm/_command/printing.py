@@ -407,7 +407,8 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
     place = {name: k for k, name in enumerate(head)}
     alone = [k for name, k in place.items() if name.endswith(markup.ALONE)]
     least = [*alone, place["by chance"], *[place[name] for name in (LINEAR, CURVES) if name in place]]
-    room = _given_width() - 2 if _given_width() else len(lines[0])  # a wrapped line would not be readable as a row
+    given = _given_width()
+    room = given - 2 if given else len(lines[0])  # a wrapped line would not be readable as a row
     while len(lines[0]) > room and least:
         left_out.append(least.pop(0))
         kept.remove(left_out[-1])

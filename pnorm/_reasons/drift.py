@@ -17,7 +17,7 @@ from scipy.special import chdtrc
 
 from pnorm import _checks
 from pnorm._checks import Coefficients, DataFrame, Vector, Weights, sheet
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first, joined, shown
 from pnorm._reasons.profile import (
     LEVELS,
     TREND,
@@ -242,7 +242,7 @@ class Drift:
             parts.append(
                 f"{_percent(now)} {'that of the' if k else 'reach the score of the old'} top {100 * share:g} %{ties}"
             )
-        return f"of the new rows, {', '.join(parts[:-1])} and {parts[-1]}"
+        return f"of the new rows, {joined(parts)}"
 
     def _sentences(self) -> list[str]:
         """Return the warnings with a capital and a full stop."""

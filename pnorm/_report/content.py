@@ -475,9 +475,8 @@ def _choice(of: Findings) -> Section | None:
 
 def _of_choice(found: CrossValidation) -> str:
     """Return the comparison as a table in plain text, and the lines above and below it as paragraphs, which wrap."""
-    *_, below = found._table()
-    above, *rows = str(found).splitlines()[: -len(below)]
-    table = f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(rows))}</pre>'
+    above, lines, below = found._in_lines()
+    table = f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(lines))}</pre>'
     first, *rest = [paragraph(sheet.escaped_lines(line.strip()), kind="soft") for line in (above, *below)]
     return "".join([first, table, *rest])
 

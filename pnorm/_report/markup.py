@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks.text import counted, shown
+from pnorm._checks.text import counted, joined, shown
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
@@ -119,7 +119,7 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
 
 
 THIS_IS_BETTER, OTHER_IS_BETTER, MAY_BE_CHANCE = "this list is better", "the other list is better", "may be chance"
-"""What the interval of a difference shows."""
+"""Words for a difference whose interval is above zero, is below zero, or contains zero."""
 
 
 def _shown_by(low: float, high: float) -> str:
@@ -314,10 +314,9 @@ def _larger_auc(of: Quality) -> list[str]:
     if not larger:
         return []
     named = [f"{in_words(name)} ({x:.3f})" for name, x in larger]
-    those = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
     untested = "difference not tested" if len(larger) == 1 else "differences not tested"
     aim = f"AUC counts all rows, and this list is for the {of_end(of.push)} ones."
-    return [f"The AUC is larger for {those} than for this list ({own}; {untested}). {aim}"]
+    return [f"The AUC is larger for {joined(named)} than for this list ({own}; {untested}). {aim}"]
 
 
 _LARGER_AUC = 0.005

@@ -343,11 +343,8 @@ class RankedList(Weighed):
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """The rows of each side; with weights, the rows of one weight that vary as much (Kish's effective size)."""
-        sizes = []
-        for at, c in self._rows:
-            c = None if c is None else c / _checks.power_of_two(float(c.max()))  # squares of 1e200 overflow
-            sizes.append(float(at.size) if c is None else float(c.sum()) ** 2 / float(c @ c))
-        return sizes[0], sizes[1]
+        pos, neg = [float(at.size) if c is None else _effective_size(c) for at, c in self._rows]
+        return pos, neg
 
     def count(self, value: float) -> float:
         """Return a number of rows: an integer, unless rows have weights or the number has an interval."""
@@ -433,6 +430,12 @@ class RankedLists(Weighed):
     def count(self, values: Vector) -> Vector:
         """Return numbers of rows."""
         return values * self.unit
+
+
+def _effective_size(weight: Vector) -> float:
+    """Return (Σ w)² / Σ w²."""
+    w = weight / _checks.power_of_two(float(weight.max()))  # squares of 1e200 overflow
+    return float(w.sum()) ** 2 / float(w @ w)
 
 
 def estimates(

@@ -1,4 +1,4 @@
-"""How curves of a score vary between refits."""
+"""Bands behind curves: the lowest and the highest score of refits on resampled rows, at each value of a column."""
 
 from __future__ import annotations
 
