@@ -234,7 +234,21 @@ class Cutoff:
                 f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
                 f"{self.promised:.4g} (one-sided bound)"
             )
-        return missed
+        return [*missed, *self._begins("at_least=")]
+
+    def _begins(self, option: str, rows: str = "these rows") -> list[str]:
+        """Return sentences on where the tests of a precision begin; none if no labels of these rows would have passed.
+
+        `option` begins the tests deeper. The last sentence is without a full stop.
+        """
+        if self.asked != "precision" or self.prior is not None or self.kept or not self.depth:
+            return []
+        if bdtr(0, self.depth, 1.0 - self.target) > 1.0 - self.confidence:  # too few rows, whatever their labels
+            return []
+        return [
+            f"The tests begin with {rows}; {option} begins them deeper. The guarantee holds if it is chosen before the "
+            "held-out labels are seen, so take other held-out rows for it"
+        ]
 
     def _proves_none(self) -> bool:
         """Return whether the bound of the nearest cut is zero, or so near that it says nothing."""

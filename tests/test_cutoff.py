@@ -594,6 +594,7 @@ def test_each_number_with_a_confidence_says_of_which_kind_it_is(asked):
 def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
     found = pnorm.cutoff(F_POS, F_NEG, **{asked: 0.9999})
     positives = int((found.nearest <= F_POS).sum())
+    assert "at_least" not in str(found)  # no rows would have passed
     assert str(found).splitlines() == [
         f"No cut-off keeps a {asked} of 0.9999 with 95 % confidence.",
         f"The nearest cut takes the first {found.depth} of 500 held-out rows, {positives} of them positive: it proves a "
@@ -680,6 +681,29 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     neg = np.arange(1000.0) + 5000.0
     found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
     assert found.score is None
-    told = rf"as none of the first {found.depth} of 2000 held-out rows is positive. Ask for recall= or budget=, or"
+    told = rf"as none of the first {found.depth} of 2000 held-out rows is positive. The tests begin with these"
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()
+    assert found.depth < 10
+    with pytest.warns(UserWarning, match=r"so take other held-out rows for it. Ask for recall= or budget=, or choose"):
+        found.takes(neg)
+
+
+def test_a_failed_first_test_names_at_least():
+    """It is named where other labels of the first rows would have passed, and where the option exists."""
+    y = np.arange(1000) % 3 > 0
+    found = pnorm.cutoff(-np.arange(1000.0), y=y, precision=0.8)
+    first, nearest, begins = str(found).splitlines()
+    assert first == "No cut-off keeps a precision of 0.8 with 95 % confidence."
+    assert nearest.startswith(
+        f"The nearest cut takes the first {found.depth} of 1000 held-out rows, 14 of them positive"
+    )
+    assert begins == (
+        "The tests begin with these rows; at_least= begins them deeper. The guarantee holds if it is chosen before the "
+        "held-out labels are seen, so take other held-out rows for it."
+    )
+    assert "at_least" in str(pnorm.Cutoff.from_dict(found.to_dict()))
+    for asked in ({"recall": 0.9999}, {"precision": 0.8, "prior": 0.1}, {"precision": 0.9999}):
+        failed = pnorm.cutoff(-np.arange(1000.0), y=y, **asked)
+        assert failed.score is None
+        assert "at_least" not in str(failed)

@@ -451,17 +451,26 @@ def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
 
-def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
-    """Return the rows to take and what the cut-off promises."""
+def cutoff_lines(found: pnorm.Cutoff, is_drawn: bool = True) -> list[str]:
+    """Return the rows to take and what the cut-off promises.
+
+    `is_drawn` says whether the held-out rows were drawn at random, so that another seed draws others.
+    """
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
     if not found.kept:
         none = f"No cut-off guarantees {asked} of {found.target:g} {sure}. A saved model has no cut-off."
+        few = f"the first {found.depth:,} held-out rows, of which {found._found() or 'none'} "
+        few += "is positive" if found._found() < 2 else "are positive"
+        rows = "these rows" if found._proves_none() else few
+        seed = " (another --seed)" * is_drawn
+        deeper = [f"{told}{seed}." for told in found._begins("--at-least ROWS", rows)]
         if found._proves_none():
             other = "--recall or --budget" if found.asked == "precision" else "--budget"
-            return sentences(f"{none} {found._first_rows()}. Use {other}, or label more rows.")
-        lines += sentences(f"{none} More labelled rows may allow one.")
+            told = [none, f"{found._first_rows()}.", *deeper, f"Use {other}, or label more rows."]
+            return sentences(" ".join(told))
+        lines += sentences(" ".join([none, *deeper, "More labelled rows may allow one."]))
     if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
