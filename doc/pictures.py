@@ -27,7 +27,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Curve
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
@@ -800,17 +800,20 @@ def draw_shape(ax, fit, column, limits, own):
     """The shape of one column from one end to the other, with the level of missing values on the left."""
     known = len(ax.lines)
     shapes_of(fit, column, ax)
-    curve, *dots, line = ax.lines[known:]
+    curve, *others, line = ax.lines[known:]
+    dots = [each for each in others if each.get_marker() == "o"]
+    for each in others:
+        each.set_visible(each in dots)  # the line that parts dots from curves
+    ax.xaxis.set_minor_locator(NullLocator())  # the legend names the dots
     low, high = limits
     x, y = curve.get_data()
     curve.set_data(np.r_[min(low, x[0]), x, max(high, x[-1])], np.r_[y[0], y, y[-1]])
     curve.set(color=BLUE if own else GREY, lw=1.8 if own else 1.1)
     line.set_visible(False)
     room = 0.03 * (high - low)
-    for dot, label in zip(dots, ax.texts[-len(dots) :] if dots else (), strict=True):
+    for dot in dots:
         low -= 4 * room
         dot.set(xdata=[low], color=ORANGE if own else GREY)
-        label.remove()
     ax.set_xlim(low - room, high + room)
 
 

@@ -637,9 +637,7 @@ def test_shapes_extend_over_cuts_that_have_no_coefficient():
     axes = plotting.shapes(np.r_[0, 2.0, 1.0, np.zeros(5), 1.0, 0], H)
     assert [ax.get_xlabel() for ax in axes] == ["visits", "amount"]
     assert ends_of(axes[0]) == [0.0, 7.0]
-    start, stop = ends_of(axes[1])
-    assert start < 0.1
-    assert stop == 950.2
+    assert ends_of(axes[1]) == [0.1, 950.2]
 
 
 def test_shapes_extend_over_the_rows():
@@ -676,20 +674,45 @@ def test_shapes_of_whole_numbers_have_whole_ticks(cuts):
 @pytest.mark.each_value
 @pytest.mark.parametrize("score", [-3.0, -0.01, 0.0, 3.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_the_word_missing_stands_off_lines(n, score):
+def test_missing_values_are_apart_from_the_axis(n, score):
     X = np.c_[np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan]][:, :n]
     H = pnorm.rankers.quantile_thresholds(X, X, 3, missing="own")
     missing = np.array([name.endswith("missing") for name in H.names])
     axes = plotting.shapes(np.where(missing, score, 0.5), H)
     axes[0].figure.canvas.draw()
     for ax in axes:
-        (word,) = ax.texts
-        box = word.get_window_extent()
-        curve = ax.transData.transform(np.c_[ax.lines[0].get_data()])
-        assert box.x1 < curve[0, 0]
-        assert not box.y0 <= ax.transData.transform((0.0, 0.0))[1] <= box.y1
-        assert box.y0 > ax.get_window_extent().y0
-        assert box.y1 < ax.get_window_extent().y1
+        (word,) = ax.get_xticklabels(minor=True)
+        assert word.get_text() == "missing"
+        start = ax.lines[0].get_xdata()[0]
+        (dot,) = [line for line in ax.lines if line.get_marker() == "o"]
+        (parting,) = [line for line in ax.lines if list(line.get_ydata()) == [0, 1]]
+        assert dot.get_xdata()[0] < parting.get_xdata()[0] < start
+        assert dot.get_ydata()[0] == score
+        assert ax.get_xticks().min() >= start
+        others = [label.get_window_extent() for label in ax.get_xticklabels()]
+        assert word.get_window_extent().x1 < min(box.x0 for box in others)
+        assert ax.get_ylim()[0] < score < ax.get_ylim()[1]
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_an_outlier_does_not_set_the_axis_of_a_shape(linear):
+    pytest.importorskip("sklearn")
+    from pnorm.sklearn import PNormPush
+
+    rng = np.random.default_rng(0)
+    budget = np.r_[np.exp(rng.normal(9, 0.6, 399)), 4e6]
+    X = np.c_[np.where(np.arange(400) % 9 == 0, np.nan, budget)]
+    y = budget > np.median(budget)
+    model = PNormPush(4, l2=0.1, linear=linear).fit(X, y)
+    least, most = np.nanquantile(X, [0.0, 0.99])
+    for each in (model, model.shapes(), model.shapes(X)):
+        (ax,) = plotting.shapes(each)
+        x = ax.lines[0].get_xdata()
+        assert least <= x.min() < x.max() < 1.1 * most
+        assert (np.diff(x) >= 0.0).all()
+        assert ax.get_xticks().min() >= least
+    (ax,) = plotting.shapes(model.lam_, model.rankers_)
+    assert ax.lines[0].get_xdata().max() < 2.0 * most
 
 
 def test_shapes_of_one_column_in_several_collections_add_up():

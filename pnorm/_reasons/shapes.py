@@ -270,6 +270,9 @@ class Shapes(Sequence[Shape]):
     It is a sequence of `Shape`; ``shapes["name"]`` is the shape of a column. It prints, also in a notebook, as a
     table.
 
+    A shape is defined up to a constant, so only differences within a shape count. Here cuts are zero in the lowest
+    piece; reasons compare with the average negative row, and the curves of the report with the average row.
+
     Attributes
     ----------
     columns : tuple of Shape
@@ -510,6 +513,20 @@ def seen_values(X: Any, H: Rankers, lam: Vector, weight: Vector | None) -> dict[
     """Return the quantiles of rows by the number of the column, and whether the values are whole numbers."""
     found = [shape for shape in shapes_of(lam, H) if not shape.levels and not shape._values]
     return {shape._column: (shape._quantiles, shape._is_whole) for shape in counted(found, {"X": X}, weight)}
+
+
+def with_seen(found: Sequence[Shape], seen: Any) -> list[Shape]:
+    """Return shapes without rows with what an estimator knows of its training rows; `seen` may be None."""
+    try:
+        known = {} if seen is None else seen.get("the range of the training rows")
+    except AttributeError:  # a pickle may not contain it
+        known = {}
+    return [
+        shape
+        if shape.levels or shape._quantiles.size or shape._column not in known
+        else replace(shape, _quantiles=known[shape._column][0], _is_whole=known[shape._column][1])
+        for shape in found
+    ]
 
 
 def _read(shape: Shape, X: Any, name: str) -> Any:

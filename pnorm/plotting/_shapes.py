@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,17 +12,19 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Axes, Coefficients, Model, text
-from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of
+from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of, with_seen
 from pnorm.plotting._look import Look, new_axes
 from pnorm.plotting._models import of_model
 from pnorm.plotting._refits import Refits, extent, extent_of_levels, refits_of
-from pnorm.plotting._ticks import date_axis, whole_axis
+from pnorm.plotting._ticks import apart_axis, date_axis, number_axis
 from pnorm.rankers import Rankers
 
 _LEVELS = 24
 """Levels of a column that are drawn, at most."""
-_WORD = 44.0, 16.0
-"""Points for the word beside a dot: across and down."""
+_STRIP = 46.0, 32.0, 10.0
+"""Points left of a curve for missing values, and how far from the curve the dot and the line that parts them are."""
+_MANY = 50
+"""Cuts from which on their quantiles stand for those of the rows."""
 _FEW = 6
 """Levels, at most, whose names stand aslant below the bars; those of more stand upright."""
 
@@ -66,13 +67,14 @@ def shapes(
     Returns
     -------
     ndarray of Axes
-        One for each column, those that move a score the most first. A curve extends over all cuts of its column, those
-        with coefficient zero included, and at least a twentieth of its width beyond those with a coefficient. Cuts are
-        constant from there on. For shapes that were computed with rows, and for an estimator, the quantiles 0.01 to
-        0.99 of the rows, or of the training rows, stand in the place of all cuts. Levels of categories are bars: at
-        most 24, those that move a score the most. An orange dot is the level of missing values. Whole numbers have
-        ticks at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as a
-        line on bars and dots.
+        One for each column, those that move a score the most first. For shapes that were computed with rows, a curve
+        extends over the quantiles 0.01 to 0.99 of the rows, so that outliers do not set the axis. For an estimator, and
+        the shapes that it returns, they are those of its training rows. If all cuts lie outside, it extends over them.
+        Without rows, a curve extends over all cuts of its column, those with coefficient zero included, or over the
+        quantiles 0.01 to 0.99 of 50 cuts or more. Levels of categories are bars: at most 24, those that move a score
+        the most. An orange dot in a strip of its own, left of the curve, is the score of missing values. Whole numbers
+        have ticks at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as
+        a line on bars and dots.
 
     Raises
     ------
@@ -128,11 +130,7 @@ def shapes(
     top = _checks.count(top, "top", 1)
     if isinstance(lam, Shapes | Shape) and H is not None:
         raise TypeError("the shapes are computed already; leave H out")
-    seen = {} if H is not None else _seen_by(lam)
-    drawn = [
-        shape if shape.levels or shape._column not in seen else _with_seen(shape, *seen[shape._column])
-        for shape in _shapes_in(lam, H)
-    ]
+    drawn = with_seen(_shapes_in(lam, H), None if H is not None else getattr(lam, "_seen", None))
     curves = sorted(map(by_value, drawn), key=lambda shape: -shape.range)
     found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
@@ -170,36 +168,17 @@ def _shapes_in(lam: Any, H: Any) -> list[Shape]:
     return shapes_of(lam, rankers)
 
 
-def _seen_by(model: Any) -> dict[int, tuple[Any, bool]]:
-    """Return what a fitted estimator knows of the values it was trained on; nothing for other models."""
-    seen = getattr(model, "_seen", None)
-    try:
-        return {} if seen is None else dict(seen.get("the range of the training rows"))
-    except AttributeError:  # a pickle may not contain it
-        return {}
-
-
-def _with_seen(shape: Shape, quantiles: Any, is_whole: bool) -> Shape:
-    return replace(shape, _quantiles=quantiles, _is_whole=is_whole)
-
-
 def _set_heights(axes: Any) -> None:
-    """Give all axes the same heights, with room for the words beside dots."""
+    """Give all axes the same heights."""
     ends = [end for each in axes for end in each.get_ylim()]
-    span = max(ends) - min(ends)
-    for each in axes:
-        for word in each.texts:
-            of_word = span * _WORD[1] / _points(each)[1]
-            ends.append(word.xy[1] + (of_word if word.xy[1] >= 0.0 else -of_word))
     room = 0.04 * (max(ends) - min(ends))
     for each in axes:
         each.set_ylim(min(ends) - room, max(ends) + room)
 
 
-def _points(ax: Any) -> tuple[float, float]:
-    """Return the width and the height of axes in points, before a layout of the figure."""
-    box, (width, height) = ax.get_position(original=True), ax.figure.get_size_inches()
-    return 72.0 * float(box.width * width), 72.0 * float(box.height * height)
+def _width(ax: Any) -> float:
+    """Return the width of axes in points, before a layout of the figure."""
+    return 72.0 * float(ax.get_position(original=True).width * ax.figure.get_size_inches()[0])
 
 
 def _grid(curves: list[Shape]) -> Any:
@@ -237,6 +216,7 @@ def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
     first, last = shape.pieces
     ends = np.unique([end for end in (*first, *last) if math.isfinite(end)])
     start, stop = _ends(shape, ends)
+    ends = ends[(ends > start) & (ends < stop)]
     x = np.r_[start, np.repeat(ends, 2), stop]
     low = high = shape.missing
     if refits:
@@ -247,40 +227,52 @@ def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
         date_axis(ax)
     elif shape.read_off == "hours":
         ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
-    elif shape._is_whole:
-        whole_axis(ax)
+    else:
+        number_axis(ax, shape._is_whole)
     if not math.isnan(shape.missing):
-        share = min(_WORD[0] / _points(ax)[0], 0.5)
-        gap = (stop - start) * share / (1.0 - share)  # the curve does not reach the word
-        place = start - 0.5 * gap
-        if low < high:
-            ax.vlines(place, low, high, color=look.ink, lw=1.4)
-        _draw_missing(ax, place, shape.missing)
-        ax.update_datalim([(start - gap, shape.missing)])
-        end, *beside = (
-            (np.fmax(shape.missing, high), (0, 5), "bottom")
-            if shape.missing >= 0.0  # away from the line at zero
-            else (np.fmin(shape.missing, low), (0, -5), "top")
-        )
-        ax.annotate("missing", (place, end), beside[0], ha="center", va=beside[1], **look.small)
-        ax.autoscale_view()
+        _draw_strip(ax, shape.missing, (low, high), start, stop)
+
+
+def _draw_strip(ax: Any, missing: float, band: tuple[float, float], start: float, stop: float) -> None:
+    """Draw the score of missing values left of a curve, parted from its axis by a line, and name it below."""
+    look, (whole, *within) = Look(ax), _STRIP
+    share = min(whole / _width(ax), 0.5)
+    strip = (stop - start) * share / (1.0 - share)
+    place, line = (start - strip * points / whole for points in within)
+    if band[0] < band[1]:
+        ax.vlines(place, *band, color=look.ink, lw=1.4)
+    _draw_missing(ax, place, missing)
+    ax.axvline(line, color=look.faint, lw=0.8)
+    ax.update_datalim([(start - strip, missing)])
+    apart_axis(ax, start, place, "missing")
+    ax.autoscale_view()
 
 
 def _ends(shape: Shape, ends: Any) -> tuple[float, float]:
-    """Return the ends of a curve: beyond the ends of its pieces, and over nearly all values as far as they are known.
+    """Return the ends of a curve: nearly all values, as far as they are known, and the cuts among them.
 
-    These are quantiles of the rows or, without rows, all cuts; whole numbers lie a half beyond the cuts.
+    These are quantiles of the rows or, without rows, cuts; whole numbers lie a half beyond the cuts.
     """
     if shape._quantiles.size:
-        few = shape._quantiles[[1, -2]]
+        least, low, high, most = shape._quantiles[[0, 1, -2, -1]].tolist()
     else:
-        few = shape._all_cuts + np.r_[-0.5, 0.5][:, None] * shape._is_whole
-    every = np.r_[few.ravel(), ends]
-    if not ends.size:
-        return (float(every.min()), float(every.max())) if every.size and np.ptp(every) else (-0.5, 0.5)
-    is_known = shape._quantiles.size or shape._all_cuts.size > ends.size
-    room = (0.05 if is_known else 0.15) * float(np.ptp(every)) or 0.5
-    return min(float(ends[0]) - room, float(every.min())), max(float(ends[-1]) + room, float(every.max()))
+        every = np.union1d(shape._all_cuts, ends)
+        if not every.size:
+            return -0.5, 0.5
+        few = every if every.size < _MANY else np.quantile(every, [0.01, 0.99])
+        low, high = few[[0, -1]] + np.r_[-0.5, 0.5] * shape._is_whole
+        is_known = shape._is_whole or every.size >= _MANY or shape._all_cuts.size > ends.size
+        least, most = (low, high) if is_known else (-math.inf, math.inf)
+    inside = ends[(ends >= low) & (ends <= high)]
+    if not inside.size and not (shape.slope and low < high):
+        inside = ends
+    first, last = (float(inside[0]), float(inside[-1])) if inside.size else (low, high)
+    room = (0.15 if math.isinf(least) else 0.05) * (max(high, last) - min(low, first)) or 0.5
+    start, stop = first - room, last + room
+    return (
+        float(min(low, max(start, least) if least < first else start)),
+        float(max(high, min(stop, most) if most > last else stop)),
+    )
 
 
 def _draw_missing(ax: Any, at: float, score: float) -> None:

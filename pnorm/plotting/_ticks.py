@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pnorm._checks import Vector
 
 
@@ -37,11 +39,11 @@ def thousands(axis: Any) -> None:
     axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1.0 else f"{x:g}")
 
 
-def whole_axis(ax: Any) -> None:
-    """Put ticks at whole numbers only."""
+def number_axis(ax: Any, whole: bool) -> None:
+    """Put few ticks on an axis, as numbers may be long; with `whole`, at whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=whole))
 
 
 def date_axis(ax: Any) -> None:
@@ -51,3 +53,30 @@ def date_axis(ax: Any) -> None:
     locator = dates.AutoDateLocator(maxticks=6)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+
+
+def apart_axis(ax: Any, start: float, place: float, name: str) -> None:
+    """Leave out ticks of values below `start`, and put a name at a place there, which is no value."""
+    from matplotlib.dates import DateLocator, num2date
+    from matplotlib.ticker import FixedFormatter, FixedLocator, Locator
+
+    every = ax.xaxis.get_major_locator()
+    read = num2date if isinstance(every, DateLocator) else float
+
+    class FromStart(Locator):
+        def set_axis(self, axis: Any) -> None:
+            super().set_axis(axis)
+            every.set_axis(axis)
+
+        def __call__(self) -> Any:
+            low, high = sorted(ax.get_xlim())
+            if high <= start:
+                return np.empty(0)
+            ticks = np.asarray(every.tick_values(read(max(low, start)), read(high)))
+            return ticks[ticks >= start]
+
+    ax.xaxis.set_major_locator(FromStart())
+    ax.xaxis.set_minor_locator(FixedLocator([place]))
+    ax.xaxis.set_minor_formatter(FixedFormatter([name]))
+    major = ax.xaxis.get_major_ticks(1)[0]  # the name is on a line with the numbers
+    ax.tick_params(axis="x", which="minor", length=0, pad=major.get_tick_padding(), labelsize="small")
