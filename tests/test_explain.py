@@ -177,6 +177,26 @@ def test_reasons_are_the_largest_contributions_that_raise_the_score():
         found.reasons(0)
 
 
+def test_reasons_of_either_sign_against_a_slow_rule():
+    rng = np.random.default_rng(0)
+    found = pnorm.explain(rng.normal(size=(40, 5)), rankers.columns(5), [1.0, -2.0, 0.5, 0.0, 3.0])
+    for n in (1, 3, 9):
+        texts = found.reasons(n, either=True)
+        for i, parts in enumerate(found.contributions.tolist()):
+            by_size = sorted(zip(found.names, parts, strict=True), key=lambda of: -abs(of[1]))
+            names = [name for name, part in by_size[:n] if abs(part) > 0.005]  # others are printed as zero
+            told = found.top(i, n, either=True)
+            assert [text.split(" = ")[0] for text in told] == names
+            assert [text[text.index("(") + 1] for text in told] == [
+                "-" if parts[found.names.index(name)] < 0.0 else "+" for name in names
+            ]
+            assert texts[i] == "; ".join(told)
+            raising = [text for text in found.top(i, 9) if "(+0.00)" not in text]
+            assert raising == [text for text in found.top(i, 9, either=True) if "(+" in text]
+    with pytest.raises(TypeError, match="either must be"):
+        found.top(0, either=1)
+
+
 def test_reasons_name_missing_values_and_functions():
     H = rankers.thresholds([[2.0]], names=["age"], missing="own") + rankers.callables([length])
     by_name = {"age is missing": 3.0, "age > 2": 1.0, "length": 0.5}

@@ -87,8 +87,8 @@ class Explanation:
         """Largest minus smallest contribution of each column, shape (columns,)."""
         return np.asarray(np.ptp(self.contributions, axis=0))
 
-    def top(self, row: int, n: int = 3) -> list[str]:
-        """Return the columns that raise the score of one row the most.
+    def top(self, row: int, n: int = 3, *, either: bool = False) -> list[str]:
+        """Return the columns that raise the score of one row the most, or with `either` change it the most.
 
         Parameters
         ----------
@@ -96,45 +96,56 @@ class Explanation:
             The number of the row, from 0; -1 is the last one.
         n : int
             Largest number of columns.
+        either : bool
+            Whether to return also columns that lower the score: the n largest effects of either sign, as the command
+            and the report show them.
 
         Returns
         -------
         list of str
-            Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Only contributions above zero are
-            reasons: columns that lower the score are left out, so the list may have fewer than n items, or none.
-            `contributions` has both signs.
+            Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Without `either`, only
+            contributions above zero are reasons; with it, those that are printed as zero are left out. So the list may
+            have fewer than n items, or none.
 
         Raises
         ------
         ValueError, TypeError
-            If there is no such row, or n is below 1.
+            If there is no such row, n is below 1, or `either` is not True or False.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
+        >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
+        >>> found.top(1)
+        ['visits = 9 (+2.50)']
+        >>> found.top(1, either=True)
+        ['visits = 9 (+2.50)', 'income = 31,000 (-1.00)']
         """
         n, i = _checks.count(n, "n", 1), _checks.item(row, "row", len(self.scores))
-        return self._reasons(np.array([i]), n)[0]
+        return self._told_of(np.array([i]), n, _checks.flag(either, "either"))[0]
 
-    def reasons(self, n: int = 3) -> list[str]:
-        """Return for each row the columns that raise its score the most.
+    def reasons(self, n: int = 3, *, either: bool = False) -> list[str]:
+        """Return for each row the columns that raise its score the most, or with `either` change it the most.
 
         Parameters
         ----------
         n : int
             Largest number of columns of a row.
+        either : bool
+            Whether to return also columns that lower the score: the n largest effects of either sign, as the command
+            and the report show them.
 
         Returns
         -------
         list of str
-            What `top` returns for each row, in one text, divided by semicolons: contributions above zero only. A row
-            without one has an empty text.
+            What `top` returns for each row, in one text, divided by semicolons. A row without reasons has an empty
+            text.
 
         Raises
         ------
         ValueError, TypeError
-            If n is below 1.
-
-        Notes
-        -----
-        The command and the report show the largest effects of either sign. The columns that lower the score of a row
-        the most have the smallest numbers in its row of `contributions`.
+            If n is below 1, or `either` is not True or False.
 
         Examples
         --------
@@ -143,11 +154,11 @@ class Explanation:
         >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
         >>> found.reasons()
         ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', '']
-        >>> lowest = found.contributions.argmin(axis=1)
-        >>> [(found.names[c], round(float(found.contributions[i, c]), 2)) for i, c in enumerate(lowest)]
-        [('visits', -0.5), ('income', -1.0), ('visits', -2.0)]
+        >>> found.reasons(1, either=True)
+        ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', 'visits = 0 (-2.00)']
         """
-        found = self._reasons(np.arange(len(self.scores)), _checks.count(n, "n", 1))
+        n, either = _checks.count(n, "n", 1), _checks.flag(either, "either")
+        found = self._told_of(np.arange(len(self.scores)), n, either)
         return ["; ".join(of_row) for of_row in found]
 
     def to_frame(self) -> DataFrame:
@@ -166,25 +177,20 @@ class Explanation:
         index = getattr(self._rows, "index", None)  # of a list or tuple, a method
         return sheet.frame(self.contributions, self.names, None if callable(index) else index)
 
-    def _reasons(self, rows: Any, n: int) -> list[list[str]]:
+    def _told_of(self, rows: Any, n: int, either: bool) -> list[list[str]]:
+        """Return n columns of each row in words, each with its sign: those that raise the score, or `either`."""
         write = sheet.same_digits(self.contributions)
-        return [
-            [f"{what} ({write(change)})" for what, change in of_row if change > 0.0]
-            for of_row in self._strongest(rows, n, np.negative)
-        ]
+        found = self._effects(n, rows) if either else self._strongest(rows, n, np.negative)
+        return [[f"{what} ({write(change)})" for what, change in of_row if either or change > 0.0] for of_row in found]
 
-    def _effects(self, n: int) -> list[list[tuple[str, float]]]:
+    def _effects(self, n: int, rows: Any = None) -> list[list[tuple[str, float]]]:
         """Return for each row the n columns with the largest effects in either direction, except those printed as 0."""
         write = sheet.same_digits(self.contributions)
+        rows = np.arange(len(self.scores)) if rows is None else rows
         return [
             [part for part in of_row if not set(write(part[1])) <= set("+-0.e")]
-            for of_row in self._strongest(np.arange(len(self.scores)), n, lambda parts: -np.abs(parts))
+            for of_row in self._strongest(rows, n, lambda parts: -np.abs(parts))
         ]
-
-    def _effects_told(self, n: int) -> list[str]:
-        """Return these effects in words, each with its sign."""
-        write = sheet.same_digits(self.contributions)
-        return ["; ".join([f"{what} ({write(change)})" for what, change in of_row]) for of_row in self._effects(n)]
 
     def _strongest(self, rows: Any, n: int, order: Callable[[Matrix], Matrix]) -> list[list[tuple[str, float]]]:
         """Return n columns of each row, in words with their values, and what they add; the least of `order` first."""
