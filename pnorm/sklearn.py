@@ -46,7 +46,7 @@ from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
-from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes
+from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
@@ -482,9 +482,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ended += f"; the coefficients are those after {self.n_iter_:,}"
         if self.separation_ in ("separable", "quasi-separable"):
             ended += f"; the training rows are {self.separation_}"
+        power = f"p = {self.p_:g}"
+        if self.cross_validation_ is not None:
+            *others, last = [f"{p:g}" for p in np.unique(self.cross_validation_.p).tolist()]
+            power += f" (of {', '.join(others)} and {last})" if others else ""
         lines = [
             f"rows         {n_pos + n_neg:,}: {n_pos:,} positive, {n_neg:,} negative{columns}",
-            f"model        {', '.join([*kind, f'p = {self.p_:g}', *penalties])}; {of_rankers}",
+            f"model        {', '.join([*kind, power, *penalties])}; {of_rankers}",
             f"training     {ended}",
         ]
         held = self.out_of_fold_
@@ -1419,7 +1423,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If a weak ranker reads several columns, or X is not like the rows of `fit`.
         """
         check_is_fitted(self)
-        return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
+        if X is not None:
+            return shapes(self.lam_, self.rankers_, self._read(X, reset=False))
+        return Shapes(tuple(with_seen(shapes(self.lam_, self.rankers_).columns, getattr(self, "_seen", None))))
 
     def report_html(
         self, path: FilePath, X: Rows, y: Labels, *, training: tuple[Rows, Labels] | None = None, **more: Any

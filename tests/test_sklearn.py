@@ -1303,10 +1303,12 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
 
 def told_of(model, X, positive):
     """The lines that describe a fitted model, from its public attributes."""
+    tried = set() if model.cross_validation_ is None else set(model.cross_validation_.p.tolist())
+    power = f"p = {model.p_:g}" + " (of 1 and 4)" * (tried == {1.0, 4.0})
     n_pos, of_what = int(sum(positive)), []
     if model.kind_ is not None:
         of_what.append(model.kind_)
-    of_what.append(f"p = {model.p_:g}")
+    of_what.append(power)
     if model.l1_ > 0:
         of_what.append(f"l1 = {model.l1_:.4g}")
     if model.l2_ > 0:
@@ -1382,3 +1384,12 @@ def test_a_model_of_rows_without_columns_prints_no_number_of_them():
     lines = str(model.fit(rows, [1, 0, 1, 0])).splitlines()
     assert "rows         4: 2 positive, 2 negative" in lines
     assert "model        p = 2, l2 = 1; 1 weak ranker" in lines
+
+
+@pytest.mark.parametrize(("p", "told"), [(None, r"p = [14] \(of 1 and 4\),"), (4, "p = 4,")])
+def test_the_printed_model_says_which_p_were_tried(p, told):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    model = PNormPush(p=p).fit(X, X[:, 0] + rng.normal(size=200) > 1.0)
+    (line,) = [line for line in str(model).splitlines() if line.startswith("model ")]
+    assert re.search(told, line)
