@@ -2126,6 +2126,19 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, memory):
     assert "Test on 240 rows of " in out
 
 
+def test_numbers_that_may_be_codes_are_named_with_their_options(capsys, tmp_path):
+    path, rng = tmp_path / "t.csv", np.random.default_rng(0)
+    table = pandas.DataFrame({"home zip": rng.integers(10_000, 10_080, 400), "plz": rng.integers(80_000, 80_040, 400)})
+    table.assign(y=rng.integers(2, size=400)).to_csv(path, index=False)
+    how = [path, "--label", "y", "-t", 2, "--holdout", 0]
+    out = run(capsys, *how)[1]
+    assert "by its name, the numbers may be codes\n" in out
+    assert "  If home zip holds codes: --kind 'home zip=category' or --ignore 'home zip' (the same for plz)\n" in out
+    out = run(capsys, *how, "--kind", "home zip=category", "--ignore", "plz")[1]
+    assert "be codes" not in out
+    assert "holds codes" not in out
+
+
 def test_a_number_that_may_mean_missing_is_named_with_its_option(capsys, tmp_path):
     path, rng = tmp_path / "t.csv", np.random.default_rng(0)
     table = pandas.DataFrame({"age": rng.integers(18, 90, 400), "debt": rng.integers(0, 60, 400)})

@@ -1467,6 +1467,29 @@ def apart(values):
     return plan.note, plan.apart
 
 
+@pytest.mark.parametrize(
+    ("name", "is_code"),
+    [
+        *[(name, True) for name in ("zip", "Zip", "home ZIP", "zip_code", "zipCode", "Postcode", "PLZ", "branch_code")],
+        *[
+            (name, False)
+            for name in ("zipper", "decode", "barcode scans", "education-num", "basic", "code of 3 letters")
+        ],
+    ],
+)
+def test_numbers_that_are_codes_by_their_name_have_a_note(name, is_code):
+    def note(values, **how):
+        (plan,) = from_table({name: values[::2]}, {name: values[1::2]}, **how).plan
+        return plan.note
+
+    codes = [10_000.0 + 7 * (k // 2 % 20) for k in range(400)]
+    assert note(codes) == "by its name, the numbers may be codes" * is_code
+    assert "codes" not in note([x + 0.5 for x in codes])
+    assert "codes" not in note([k // 2 % 2 for k in range(400)])
+    assert "codes" not in note(codes, kinds={name: "number"})
+    assert "codes" not in note(codes, kinds={name: "category"})
+
+
 AGES = [18.0 + k % 80 for k in range(400)]
 
 

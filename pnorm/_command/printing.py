@@ -27,7 +27,7 @@ from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import ALIKE, AS_ASKED, NO_LEVEL, ColumnPlan, Table
+from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, NO_LEVEL, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -230,6 +230,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
         more = ", ..." if len(alike) > 4 else ""
         lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
+    codes = [of.name for of in plan or () if of.rankers and CODE in of.note]
+    if codes:
+        ways = [pasted("--kind", f"{codes[0]}=category"), pasted("--ignore", codes[0])]
+        others = f" (the same for {first(codes[1:], 3, str)})" if len(codes) > 1 else ""
+        lines += sentences(f"If {codes[0]} holds codes: {' or '.join(ways)}{others}", 2)
     numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
     if numbers:
         missing = pasted(*[f"--missing={number}" for number in numbers[:4]])

@@ -24,7 +24,7 @@ from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import ALIKE, AS_ASKED, ColumnPlan
+from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, ColumnPlan
 
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
 """Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
@@ -610,6 +610,9 @@ def _noticed(of: Findings) -> list[str]:
     alike = [column for column in of.plan if ALIKE in column.note]
     if alike:
         said.append(f"Columns with values that may be meant as one: {_noted(alike)}. They are kept apart.")
+    codes = [column for column in of.plan if CODE in column.note]
+    if codes:
+        said.append(f"Columns of numbers without an order, perhaps: {_noted(codes)}. They are read as amounts.")
     return said + [_marked(verdict) for verdict in of.verdicts if verdict.key == "drift" and not verdict.grave]
 
 

@@ -32,6 +32,7 @@ from pnorm.rankers._table import (
     ALIKE,
     APART,
     AS_ASKED,
+    CODE,
     ID,
     NO_LEVEL,
     OF,
@@ -98,6 +99,11 @@ _NAMED_ID = re.compile(
     r"|(?i:^(?:row|user|customer|client|order|account|case|patient|person|member|item|record)id$)"
 )
 """Names of columns of numbers that identify a row."""
+
+_NAMED_CODE = re.compile(
+    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|sic|mcc)$)|[a-z](?:Code|Zip)$"
+)
+"""Names of columns of numbers that stand for a place, a trade or another kind of thing, and have no order."""
 
 
 class TableWarning(UserWarning):
@@ -470,7 +476,7 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = self._agrees = self._words_told = self._spelled = self._apart = ""
+        self._alone = self._agrees = self._words_told = self._spelled = self._apart = self._code = ""
         self._words: tuple[str, ...] = ()
         self._all_rare = False
         self._span, self._ends = 0.0, (0.0, 0.0)
@@ -489,7 +495,7 @@ class _Learner:
         unread = "" if self._unread is None else self._unread.told()
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
         agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
-        notes = [self._note, self._doubt, self._words_told, unread, self._apart, alone, agrees]
+        notes = [self._note, self._doubt, self._words_told, unread, self._apart, self._code, alone, agrees]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -767,6 +773,7 @@ class _Learner:
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
                 self._apart = _far_apart(x)
+                self._code = CODE * _may_be_codes(self._label, x)
         if not cuts:
             return None
         lines = {0: line} if line else {}
@@ -959,6 +966,11 @@ def _far_apart(x: InOrder) -> str:
             beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
             return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
     return ""
+
+
+def _may_be_codes(label: str, x: InOrder) -> bool:
+    """Return whether a column has whole numbers, three or more, and a name such as zip or branch_code."""
+    return x.different > 2 and _NAMED_CODE.search(label) is not None and np.array_equal(x.values, np.floor(x.values))
 
 
 def _percent(share: float) -> str:

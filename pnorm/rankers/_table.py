@@ -48,6 +48,9 @@ AGREES = "agrees with the label in"
 APART = "and no other value"
 """Follows a number that may stand for a missing value, in notes on columns."""
 
+CODE = "by its name, the numbers may be codes"
+"""The note on a column of numbers whose name says that they have no order."""
+
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
