@@ -639,7 +639,15 @@ def clock_text(hours: float) -> str:
 
 
 def span_text(days: float) -> str:
-    """Return a duration of so many days: in days, hours, minutes and seconds, or a long one in days with decimals."""
+    """Return a duration of so many days: in days, hours, minutes and seconds, or a long one in one unit with decimals.
+
+    Tenths of years and whole months are written as such. Their lengths of 365.25 and 30.44 days have a multiple of a
+    whole day first at 4 years and at 25 months.
+    """
+    for unit, decimals in (("year", 1), ("month", 0)):
+        n = round(abs(days) / UNITS_OF_TIME[unit], decimals)
+        if n and abs(abs(days) - n * UNITS_OF_TIME[unit]) < 1e-9:
+            return f"{math.copysign(n, days):.10g} {unit}" + "s" * (n != 1.0)
     rest, parts = abs(round(86400e6 * days)), []
     for unit, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000)):
         n, rest = divmod(rest, size)
