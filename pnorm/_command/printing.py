@@ -451,11 +451,8 @@ def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
 
-def cutoff_lines(found: pnorm.Cutoff, is_drawn: bool = True) -> list[str]:
-    """Return the rows to take and what the cut-off promises.
-
-    `is_drawn` says whether the held-out rows were drawn at random, so that another seed draws others.
-    """
+def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
+    """Return the rows to take and what the cut-off promises."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
@@ -464,8 +461,7 @@ def cutoff_lines(found: pnorm.Cutoff, is_drawn: bool = True) -> list[str]:
         few = f"the first {found.depth:,} held-out rows, of which {found._found() or 'none'} "
         few += "is positive" if found._found() < 2 else "are positive"
         rows = "these rows" if found._proves_none() else few
-        seed = " (another --seed)" * is_drawn
-        deeper = [f"{told}{seed}." for told in found._begins("--at-least ROWS", rows)]
+        deeper = [f"{told} (a new file with --test)." for told in found._begins("--at-least ROWS", rows)]
         if found._proves_none():
             other = "--recall or --budget" if found.asked == "precision" else "--budget"
             told = [none, f"{found._first_rows()}.", *deeper, f"Use {other}, or label more rows."]
