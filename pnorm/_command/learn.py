@@ -726,8 +726,8 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = measured.table, measured.y
     else:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
-    notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings)]
-    notes = [text for text in notes if text in _other_warnings(found)]
+    others = _other_warnings(found)
+    notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings) if text in others]
     notes += [] if test is None else test.copied
     if found.is_refitted:
         notes.append(_REFITTED)
