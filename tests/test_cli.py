@@ -894,6 +894,10 @@ def test_the_terminal_and_the_report_have_the_same_verdicts(capsys, tmp_path):
     assert [text for text in told if text not in shown_page] == []
     assert [shown_page.count(text) for text in told if ", which are simpler" in text] == [1]
     assert shown_page.count("better than a random order.") == 1
+    proved = "Training reached the minimum of its objective"  # which may be taken for a proof of the list
+    assert proved not in printed + shown_page
+    out = run(capsys, path, "--label", "y", "-p", 4, "--l2", 1e-3, "--details")[1]
+    assert proved in " ".join(out.split())
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 10), (1, 200), (200, 1)])

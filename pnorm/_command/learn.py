@@ -385,7 +385,8 @@ def _print(
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)
     printing.section(*_list(job, found, top, _among(together, top[1])))
-    printing.section("Model", printing.summary_lines(learned, bool(arguments.details)))
+    is_good = not is_test or found.quality.beats_chance
+    printing.section("Model", printing.summary_lines(learned, bool(arguments.details), is_good))
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))

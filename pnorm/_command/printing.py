@@ -334,8 +334,11 @@ def choice_lines(
     ]
 
 
-def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
-    """Return what kind of score the model is, how it was chosen, and whether its minimum is proved, in plain words."""
+def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = True) -> list[str]:
+    """Return what kind of score the model is, how it was chosen, and whether its minimum is proved, in plain words.
+
+    Without details, a proved minimum is left out if the test does not show that the list `is_good`.
+    """
     trace, found = learned.trace, learned.cross_validation
     kinds = {
         BOTH: "smooth curves of the columns",
@@ -347,7 +350,8 @@ def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
-    return sentences(f"{score} {proof(trace, has_details)}{'' if has_details else ' More: --details.'}")
+    proved = proof(trace, has_details, is_good or has_details)
+    return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
 
 
 def columns_in_use(learned: Learned) -> int:

@@ -675,7 +675,9 @@ def _proof(of: Findings) -> Section | None:
     trace = of.trace
     if trace is None:
         return None
-    told = proof(trace)
+    told = proof(trace, is_good=not of.held_out or of.quality.beats_chance)
+    if not told:
+        return None
     if is_separable(trace):
         told += " Larger coefficients always fit better. The list uses finite ones."
     elif math.isfinite(trace.gap):
