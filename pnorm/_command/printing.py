@@ -19,7 +19,6 @@ from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._cutoff import written
-from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
@@ -340,13 +339,7 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     Without details, a proved minimum is left out if the test does not show that the list `is_good`.
     """
     trace, found = learned.trace, learned.cross_validation
-    kinds = {
-        BOTH: "smooth curves of the columns",
-        STEPS: "step functions of the columns",
-        CUTS: "step functions of the columns",
-        LINES: "straight lines of the columns",
-    }
-    of = kinds.get(learned.kind, "terms")
+    of = f"{markup.TERMS[learned.kind]} of the columns" if learned.kind in markup.TERMS else "terms"
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."

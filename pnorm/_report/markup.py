@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks.text import counted, joined, shown
+from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
@@ -21,6 +22,10 @@ NAME = 48
 
 SENTENCE = 600
 """Characters of a sentence that others have written, at most."""
+
+
+TERMS = {BOTH: "smooth curves", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
+"""What the score adds up, in words, by the kind of weak rankers."""
 
 
 def text(value: object, limit: int = NAME) -> str:
