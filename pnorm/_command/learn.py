@@ -258,8 +258,7 @@ def _held(
 
 def _asked(arguments: argparse.Namespace) -> dict[str, float]:
     """Return the options of a cut-off."""
-    asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of")}
-    asked["at_least"] = None if arguments.at_least is None else options.rows_or_share("at_least", arguments.at_least)
+    asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of", "at_least")}
     return {name: value for name, value in asked.items() if value is not None}
 
 
