@@ -397,7 +397,7 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         write = markup.tenths if measure.key == "positives_at_top" else _short
         own, low_told, high_told, *others = map(write, cells)
         name = measure.name.removesuffix(" of the positives")
-        rows.append([name, own, f"{low_told} to {high_told}" if measure.has_interval else "none", *others])
+        rows.append([name, own, f"{low_told} to {high_told}" if quality.has_interval(measure) else "none", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
     kept = list(range(len(head)))
     lines, left_out = aligned(table, (0,)).splitlines(), list[int]()

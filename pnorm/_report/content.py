@@ -12,7 +12,7 @@ from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._job.baselines import CURVES, LINEAR
-from pnorm._job.quality import Measure, Quality
+from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
@@ -198,7 +198,7 @@ def _worth(of: Findings) -> Section:
     rows = [
         [
             text(measure.name, 80),
-            _mine(measure, _writer(measure.key)),
+            _mine(measure.value if q.has_interval(measure) else float(measure.value), _writer(measure.key)),
             *[data(value, _writer(measure.key)(value)) for value in measure.others],
             data(measure.chance, _writer(measure.key)(measure.chance)),
         ]
@@ -245,8 +245,7 @@ def table_of_depths(of: Findings) -> str:
     return markup.table(f"{of.hit.capitalize()}s among the {of.first} rows", head, rows)
 
 
-def _mine(measure: Measure, write: Callable[[float], str]) -> str:
-    value = measure.value if measure.has_interval else float(measure.value)
+def _mine(value: float, write: Callable[[float], str]) -> str:
     return f'<span class="mine">{estimate(value, write)}</span>'
 
 

@@ -86,9 +86,12 @@ def whole(value: Estimate) -> str:
 
 
 def without_interval(of: Quality) -> str:
-    """Return why the positives above every negative have no interval, as a sentence in plain text."""
+    """Return why some measures have no interval, in sentences of plain text."""
     name = of.measure("positives_at_top").name
-    return f"{name.capitalize()} have none: one row decides."
+    told = f"{name.capitalize()} have none: one row decides."
+    if not of.has_interval(of.measure("partial_auc")):
+        told += " The partial AUC has none: for a list like a random order, its interval would be too low."
+    return told
 
 
 def jointly(of: Quality) -> str:
