@@ -118,6 +118,12 @@ class Seen:
         return replace(self, where=where, n=n, unknown=unknown, missing=missing, found=found)
 
 
+_LIKE_TRAINING = "Bring the column into the form that it had in training, or train on rows like these"
+"""What to do about a column that has hardly a known value."""
+
+_AS_NONE = "they count as none of the known ones"
+"""What becomes of unknown values without a rare level: all indicators of the column are 0."""
+
 MANY = 5
 """Values that do not read from which on, if they are more than a tenth of a column, rows are refused."""
 
@@ -204,9 +210,8 @@ def _tell_unread(columns: Iterable[Seen], learned: bool) -> None:
         for seen in of:
             if seen.unknown >= MANY and seen.unknown > _REFUSED * seen.n and seen.unknown > seen.in_training:
                 raise ValueError(
-                    f"{seen.where} has {seen.found[0]} at {seen.at()}, which was {seen.what} when the weak rankers "
-                    f"were made, and {seen.unknown:,} of the {seen.n:,} values are not. Bring the column into the "
-                    "form that it had in training, or make the weak rankers from rows like these"
+                    f"{seen.where} has {seen.found[0]} at {seen.at()}, which was {seen.what} in training, and "
+                    f"{seen.unknown:,} of the {seen.n:,} values are not. {_LIKE_TRAINING}"
                 )
             it = "the value" if seen.unknown == 1 else "the values"
             _warn_of(
@@ -231,23 +236,22 @@ def tell(columns: Iterable[Seen], strict: bool = True, learned: bool = False) ->
     for seen in told:
         if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
-                f"none of the {seen.n} values of {seen.column} of {seen.where} is a level of the weak rankers: got "
-                f"{_list(seen.found[:1])}, and the levels include {_list(seen.known)}. Bring the column into the form "
-                "that it had in training, or make the weak rankers from rows like these"
+                f"none of the {seen.n:,} values of {seen.column} of {seen.where} is known: got "
+                f"{_list(seen.found[:1])}, and the known ones include {_list(seen.known)}. {_LIKE_TRAINING}"
             )
     for seen in told:
-        becomes = "they count as rare ones" if seen.as_rare else "all indicators of the column are 0 there"
+        becomes = "they count as rare ones" if seen.as_rare else _AS_NONE
         _warn_of(
             seen,
-            f"levels that the weak rankers do not know, in {seen.column} of {seen.where}: {seen.unknown} of {seen.n} "
-            f"values, such as {_list(seen.found)}; {becomes}",
+            f"unknown values in {seen.column} of {seen.where}: {seen.unknown:,} of {seen.n:,} values, such as "
+            f"{_list(seen.found)}; {becomes}",
         )
     for seen in every:
         if seen.n == 0 and seen.missing >= _FEW:
             _warn_of(
                 seen,
-                f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
-                "missing value there; all indicators of the column are 0",
+                f"all {seen.missing:,} values of {seen.column} of {seen.where} are missing, and a missing value is not "
+                f"known there; {_AS_NONE}",
             )
 
 

@@ -384,34 +384,46 @@ class CrossValidation:
             told = _told(mean[k, t], error[k, t], mean)
             less = _told(lag.mean(), self._error(lag[None, :, None]).item(), mean) if (k, t) != (i, s) else ""
             rows.append([self.kinds[k] if self.kinds else "", f"{self.p[k]:g}", *stage, told, less])
-        judged, (i, s) = mean, self._best_place
+        i, s = self._best_place
         if self.second_scores is None:
             lines.append(f"best, the largest mean: {self.best}")
             lines += [f"simplest within one standard error of it: {self.simplest}"] if self.scores.shape[1] > 1 else []
         else:
-            judged, spread = self.second_scores.mean(axis=1), self._error(self.second_scores)
-            value = _told(judged[i, s], spread[i, s], judged)
+            spread = self._error(self.second_scores)
+            value = _told(self._judged[i, s], spread[i, s], self._judged)
             near = f"{np.count_nonzero(self._near):,} of {mean.size:,} candidates"
             lines += [
                 f"within one standard error of the largest mean: {near}",
                 f"best, the largest {self.second_metric} of these: {self.best}: {value}",
                 f"simplest of these: {self.simplest}",
             ]
-        path = {name: values[i] for name, values in self._changing.items() if np.ptp(values[i]) > 0}
-        last, before = order[i, [-1, -2]] if path else (-1, -1)
-        if s == last and judged[i, s] > judged[i, before] and all(values[s] for values in path.values()):
+        path = self._at_end
+        if path:
             end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
         if self._out_of_fold is not None:
             lines += [f"out of fold, the best is {self._out_of_fold.verdict}:", f"  {self._out_of_fold}"]
-        elif self._near_chance:
-            lines.append(self._near_chance)
+        else:
+            lines += filter(None, [self._near_chance(self.metric)])
         lines += [self._ends] if self._ends else []
         return head, rows, above, lines
 
     @property
-    def _near_chance(self) -> str:
-        """A sentence if the interval of the best includes the value of a random order; otherwise empty."""
+    def _judged(self) -> NDArray[np.float64]:
+        """The means of the measure whose largest value is the best: of the second one if there is one."""
+        return self.mean if self.second_scores is None else self.second_scores.mean(axis=1)
+
+    @property
+    def _at_end(self) -> list[str]:
+        """The names of what is to be extended, as the best is at its end: ``"t"`` or penalties; empty if it is not."""
+        i, s = self._best_place
+        path = {name: values[i] for name, values in self._changing.items() if np.ptp(values[i]) > 0}
+        last, before = self._order[i, [-1, -2]] if path else (-1, -1)
+        is_end = s == last and self._judged[i, s] > self._judged[i, before]
+        return list(path) if is_end and all(values[s] for values in path.values()) else []
+
+    def _near_chance(self, metric: str) -> str:
+        """Return a sentence if the interval of the best includes the value of a random order; otherwise empty."""
         i, s = self._best_place
         mean, error = float(self.mean[i, s]), float(self.standard_error[i, s])
         if self.chance is None or not error >= 0.0:
@@ -423,7 +435,7 @@ class CrossValidation:
             return ""
         value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
         return (
-            f"by {self.metric}, the best is not shown to be better than a random order, {chance}: {value}, corrected "
+            f"by {metric}, the best is not shown to be better than a random order, {chance}: {value}, corrected "
             f"95 % interval {low} to {high}"
         )
 
@@ -433,13 +445,20 @@ class CrossValidation:
         if self.gap is None or self.status is None:
             ended = Counter(trace.status for of_p in self.traces for trace in of_p if trace.status != "t_max")
             return "runs that ended before: " + _counted(ended) if ended else ""
-        proved = self.status == "converged"
-        rest = _counted(Counter(self.status[~proved].tolist()))
-        if not proved.any():
+        n, within = self._proved
+        rest = _counted(Counter(self.status[self.status != "converged"].tolist()))
+        if not n:
             return rest
-        within = max(self.tol or 0.0, float(self.gap[proved].max()))  # more where rounding hides the rest
-        all_of = f"all {proved.size}" if proved.all() else f"{np.count_nonzero(proved)} of {proved.size}"
+        all_of = f"all {n}" if n == self.status.size else f"{n} of {self.status.size}"
         return f"{all_of} runs certified within {within:.2g}" + (f"; {rest}" if rest else "")
+
+    @property
+    def _proved(self) -> tuple[int, float]:
+        """The number of runs that are proved to be near their minimum, and how far above it the worst may be."""
+        if self.gap is None or self.status is None:
+            return 0, math.inf
+        proved = self.status == "converged"
+        return int(np.count_nonzero(proved)), max([self.tol or 0.0, *self.gap[proved].tolist()])  # rounding hides more
 
 
 def _told(value: float, error: float, means: NDArray[np.float64]) -> str:

@@ -245,10 +245,7 @@ class Cutoff:
             return []
         if bdtr(0, self.depth, 1.0 - self.target) > 1.0 - self.confidence:  # too few rows, whatever their labels
             return []
-        return [
-            f"The tests begin with {rows}; {option} begins them deeper. The guarantee holds if it is chosen before the "
-            "held-out labels are seen, so take other held-out rows for it"
-        ]
+        return [f"The tests begin with {rows}; {option} begins them deeper, which needs new labelled rows"]
 
     def _proves_none(self) -> bool:
         """Return whether the bound of the nearest cut is zero, or so near that it says nothing."""

@@ -215,8 +215,8 @@ def test_new_levels_are_told_once(capsys, tmp_path):
     assert (status, err) == (0, "")
     assert out.count("'z'") == 1
     assert (
-        "warning: levels that the weak rankers do not know, in column 1 ('kind') of X: 40 of 50 values, such as 'z'; all "
-        "indicators of the column are 0 there\n"
+        "warning: unknown values in column 'kind' of the test rows: 40 of 50 values, such as 'z'; they count as none of "
+        "the known ones\n"
     ) in out.replace("\n         ", " ")
 
 

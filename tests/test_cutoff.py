@@ -685,7 +685,7 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()
     assert found.depth < 10
-    with pytest.warns(UserWarning, match=r"so take other held-out rows for it. Ask for recall= or budget=, or choose"):
+    with pytest.warns(UserWarning, match=r"which needs new labelled rows. Ask for recall= or budget=, or choose"):
         found.takes(neg)
 
 
@@ -698,10 +698,7 @@ def test_a_failed_first_test_names_at_least():
     assert nearest.startswith(
         f"The nearest cut takes the first {found.depth} of 1000 held-out rows, 14 of them positive"
     )
-    assert begins == (
-        "The tests begin with these rows; at_least= begins them deeper. The guarantee holds if it is chosen before the "
-        "held-out labels are seen, so take other held-out rows for it."
-    )
+    assert begins == ("The tests begin with these rows; at_least= begins them deeper, which needs new labelled rows.")
     assert "at_least" in str(pnorm.Cutoff.from_dict(found.to_dict()))
     for asked in ({"recall": 0.9999}, {"precision": 0.8, "prior": 0.1}, {"precision": 0.9999}):
         failed = pnorm.cutoff(-np.arange(1000.0), y=y, **asked)

@@ -861,7 +861,7 @@ def test_rare_levels_are_one():
     every = made(pos, neg, min_rows=1)
     assert "c = e" in every.names
     assert "c = (rare)" not in every.names
-    with pytest.warns(UnknownLevelWarning, match="such as 'unseen'; all indicators of the column are 0 there"):
+    with pytest.warns(UnknownLevelWarning, match="such as 'unseen'; they count as none of the known ones"):
         outputs = every.evaluate({"c": ["a", "unseen"], "rest": [0, 0]})
     assert outputs[:, [name.startswith("c") for name in every.names]].sum(axis=1).tolist() == [1, 0]
 
@@ -906,7 +906,7 @@ def test_levels_of_which_none_is_known_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         G.evaluate({"c": ["A"] * 19 + ["a"], "rest": [0] * 20})
-    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('c'\) of X is a level"):
+    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('c'\) of X is known"):
         G.evaluate({"c": ["A"] * 20, "rest": [0] * 20})
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import itertools
+import re
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from scipy.stats import binomtest
 
 import pnorm
 from pnorm import _checks, metrics
+from pnorm._command import printing
 from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
@@ -230,8 +232,24 @@ def test_recall_ends_where_all_first_rows_are_hits():
 
 def test_a_measure_of_one_negative_is_shown_without_an_interval():
     for push in ("top", "bottom"):
-        shown = {measure.key: measure.has_interval for measure in quality(*lists(40, 300)[0], push=push).measures}
-        assert [key for key in shown if not shown[key]] == ["positives_at_top"]
+        found = quality(*lists(40, 300)[0], push=push)
+        assert found.beats_chance
+        assert without_interval(found) == ["positives_at_top"]
+
+
+def test_a_partial_auc_of_noise_is_shown_without_an_interval():
+    rng = np.random.default_rng(0)
+    found = quality(rng.normal(size=60), rng.normal(size=60))
+    assert not found.beats_chance
+    assert without_interval(found) == ["positives_at_top", "partial_auc"]
+    (line,) = [line for line in printing.quality_lines(found) if line.startswith("partial AUC")]
+    assert re.fullmatch(r"partial AUC, first 10 negatives +\d\.\d+ +none +0\.500", line)
+    assert markup.without_interval(found).endswith(" its interval would be too low.")
+
+
+def without_interval(found):
+    """Return the keys of the measures whose interval is not shown."""
+    return [measure.key for measure in found.measures if not found.has_interval(measure)]
 
 
 def test_a_list_without_a_mistake_has_intervals_with_a_width():

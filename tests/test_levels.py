@@ -152,9 +152,9 @@ def test_levels_that_are_not_known_are_counted_and_named():
     assert f.tolist() == [5, 4, 3, 3, 3, 3]
     (warning,) = told
     assert str(warning.message).startswith(
-        "levels that the weak rankers do not know, in column 0 of X: 5 of 6 values, such as 'Trier', 'Worms', 'xxxx"
+        "unknown values in column 0 of X: 5 of 6 values, such as 'Trier', 'Worms', 'xxxx"
     )
-    assert str(warning.message).endswith("xxx'; all indicators of the column are 0 there")
+    assert str(warning.message).endswith("xxx'; they count as none of the known ones")
     assert len(str(warning.message)) < 300
     assert warning.filename == __file__
     with pytest.warns(UnknownLevelWarning, match=r"1 of 1 values, such as 'Bonn\\n\\x1b\[2J'"):
@@ -167,8 +167,8 @@ def test_a_column_of_which_no_value_is_known_is_refused():
     H = categories(frame[["day"]], frame[["day"]], missing="own")
     wrong = pd.DataFrame({"day": [None] * 5 + ["Montag", "Dienstag"] * 10})
     message = (
-        r"none of the 20 values of column 0 \('day'\) of X is a level of the weak rankers: got 'Montag', and the "
-        r"levels include 'Mon', 'Tue'. Bring the column into the form that it had in training"
+        r"none of the 20 values of column 0 \('day'\) of X is known: got 'Montag', and the known ones "
+        r"include 'Mon', 'Tue'. Bring the column into the form that it had in training"
     )
     for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
         with pytest.raises(ValueError, match=message):
@@ -187,7 +187,7 @@ def test_a_column_of_which_no_value_is_known_is_refused():
 def test_a_column_that_is_missing_as_a_whole_is_told():
     rows = [["a", "x"], ["b", None]]
     H, gone = categories(rows, rows, missing="own"), [[None, None]] * 20
-    message = "all 20 values of column 0 of X are missing, and the weak rankers know no missing value there"
+    message = "all 20 values of column 0 of X are missing, and a missing value is not known there"
     with pytest.warns(UnknownLevelWarning, match=message) as told:
         assert pnorm.score(gone, H, [1.0, 2.0, 4.0, 8.0]).tolist() == [8.0] * 20
     assert len(told) == 1  # in the other column, missing is a level
@@ -246,7 +246,11 @@ def test_what_the_command_says_of_levels(tmp_path, capsys):
     assert main([str(path), "--model", str(model)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "none of the 20 values of column 0 ('town') of X is a level" in error
+    assert error == (
+        f"pnorm: error: {model} does not fit {path}: none of the 20 values of column 'town' of the file is known: got "
+        "'Trier', and the known ones include 'Bonn', 'Ulm'. Bring the column into the form that it had in training, or "
+        "train on rows like these\n"
+    )
 
 
 def test_a_word_for_nothing_may_be_a_level(tmp_path):
@@ -322,8 +326,9 @@ def test_partitions_are_judged_together():
     H = categories(rows[:40], rows[:3])
     with pytest.warns(UnknownLevelWarning) as told:  # 30 rows of a partition are all new in both columns
         partitioned(rows, rows[:60], H, 4, 30)
-    assert [str(warning.message)[42:] for warning in told] == [
-        f"in column {column} of pos and neg: 30 of 150 values, such as '{level}'; all indicators of the column are 0 there"
+    assert [str(warning.message) for warning in told] == [
+        f"unknown values in column {column} of pos and neg: 30 of 150 values, such as '{level}'; they count as none of the "
+        "known ones"
         for column, level in enumerate("cy")
     ]
     with pytest.raises(ValueError, match="none of the 150 values of column 0 of pos and neg"):
@@ -357,7 +362,7 @@ def test_an_estimator_warns_of_levels():
     model = sklearn.PNormPush(rankers="categories", t_max=20)
     with pytest.warns(UnknownLevelWarning, match=r"column 0 \('rare'\) of X: 20 of 20 values"):  # as in every fold
         model_selection.cross_val_score(model, X[["rare"]].assign(rare=range(100)), y, error_score="raise")
-    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('rare'\) of X is a level"):
+    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('rare'\) of X is known"):
         model.fit(X[["rare"]].assign(rare=range(100)), y).predict(X[["rare"]][:20])
     with pytest.warns(UnknownLevelWarning, match=r"column 1 \('rare'\)"):
         scores = model_selection.cross_val_score(

@@ -13,8 +13,9 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
+from pnorm._cross_validation import Choice
 from pnorm._job.quality import Difference, quality
-from pnorm._report import charts, markup, pictures, report
+from pnorm._report import charts, content, markup, pictures, report
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -342,6 +343,19 @@ def test_it_has_all_that_was_given(full):
         assert words in full.words
     assert len(full.headings) == 13
     assert "left out" in str(full.tables["Columns"])
+
+
+def test_the_choice_is_told_in_words(fitted, full):
+    found = everything(fitted)["cross_validation"]
+    assert not re.search(r"partial_auc|average_precision|runs certified|simplest of these|line \+ cuts", full.words)
+    assert [cell[0] for cell in full.tables["The settings compared"][0]] == [
+        "p", "Penalty l2", "Partial AUC", "Behind the best"
+    ]  # fmt: skip
+    assert f"Chosen: p = {found.best.p:g}, penalty l2 = {found.best.l2:g}. " in full.words
+    assert "The setting with the largest mean is chosen. " in full.words
+    assert f"In all {found.status.size} training runs, the objective is proved to be at most " in full.words
+    choice = Choice((4.0, 0.5), ("p", "l2"), l1=0.0, kind="line + cuts")
+    assert content._in_words(choice) == "smooth curves, p = 4, penalty l2 = 0.5"
 
 
 def test_a_report_tells_its_stages_and_is_the_same(fitted, tmp_path):

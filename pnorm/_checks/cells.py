@@ -231,7 +231,7 @@ def unread(value: Any, name: str, row: int | None, column: int, names: Names, wh
         hint = "correct the value, leave it empty if it is not known, or make the column another kind with kinds"
         return ValueError(f"{name} has {shown(value)} at {cell(row, column, names)}, which is to be {what}: {hint}")
     return ValueError(
-        f"{name} has {shown(value)} at {cell(row, column, names)}, which was {what} when the weak rankers were made; "
+        f"{name} has {shown(value)} at {cell(row, column, names)}, which was {what} in training; "
         "correct the value, or leave it empty if it is not known"
     )
 

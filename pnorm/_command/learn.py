@@ -258,8 +258,7 @@ def _held(
 
 def _asked(arguments: argparse.Namespace) -> dict[str, float]:
     """Return the options of a cut-off."""
-    asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of")}
-    asked["at_least"] = None if arguments.at_least is None else options.rows_or_share("at_least", arguments.at_least)
+    asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of", "at_least")}
     return {name: value for name, value in asked.items() if value is not None}
 
 
@@ -380,13 +379,13 @@ def _print(
     moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
-        is_drawn = job.test is None and job.columns.time is None
-        lines = printing.cutoff_lines(found.cutoff, is_drawn)
+        lines = printing.cutoff_lines(found.cutoff)
         if arguments.budget is not None:
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)
     printing.section(*_list(job, found, top, _among(together, top[1])))
-    printing.section("Model", printing.summary_lines(learned, bool(arguments.details)))
+    is_good = not is_test or found.quality.beats_chance
+    printing.section("Model", printing.summary_lines(learned, bool(arguments.details), is_good))
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
         chosen = printing.choice_lines(learned.cross_validation, kind, _sampled(job))
@@ -727,8 +726,8 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = measured.table, measured.y
     else:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
-    notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings)]
-    notes = [text for text in notes if text in _other_warnings(found)]
+    others = _other_warnings(found)
+    notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings) if text in others]
     notes += [] if test is None else test.copied
     if found.is_refitted:
         notes.append(_REFITTED)

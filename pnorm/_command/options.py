@@ -200,7 +200,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise CommandError for options that contradict each other or are out of range."""
+    """Raise CommandError for options that contradict each other or are out of range, and read --at-least."""
     given = {name for name, value in vars(arguments).items() if value is not None and name not in ("typed", "words")}
     if arguments.file is None:
         for option in vars(arguments):
@@ -266,7 +266,7 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
         if value is not None and not 0 < value < 1:
             raise CommandError(f"--{option} must be a share, above 0 and below 1; got {value:g}")
     if arguments.at_least is not None:
-        rows_or_share("at_least", arguments.at_least)
+        arguments.at_least = rows_or_share("at_least", arguments.at_least)
     if arguments.holdout is not None and not 0 <= arguments.holdout < 1:
         raise CommandError(f"--holdout must be a share of the rows, 0 or more and below 1; got {arguments.holdout:g}")
     if arguments.memory is not None and not 0 <= arguments.memory < math.inf:

@@ -19,7 +19,6 @@ from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._cutoff import written
-from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
@@ -339,20 +338,18 @@ def choice_lines(
     ]
 
 
-def summary_lines(learned: Learned, has_details: bool = False) -> list[str]:
-    """Return what kind of score the model is, how it was chosen, and whether its minimum is proved, in plain words."""
+def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = True) -> list[str]:
+    """Return what kind of score the model is, how it was chosen, and whether its minimum is proved, in plain words.
+
+    Without details, a proved minimum is left out if the test does not show that the list `is_good`.
+    """
     trace, found = learned.trace, learned.cross_validation
-    kinds = {
-        BOTH: "smooth curves of the columns",
-        STEPS: "step functions of the columns",
-        CUTS: "step functions of the columns",
-        LINES: "straight lines of the columns",
-    }
-    of = kinds.get(learned.kind, "terms")
+    of = f"{markup.TERMS[learned.kind]} of the columns" if learned.kind in markup.TERMS else "terms"
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
-    return sentences(f"{score} {proof(trace, has_details)}{'' if has_details else ' More: --details.'}")
+    proved = proof(trace, has_details, is_good or has_details)
+    return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
 
 
 def columns_in_use(learned: Learned) -> int:
@@ -405,7 +402,7 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         write = markup.tenths if measure.key == "positives_at_top" else _short
         own, low_told, high_told, *others = map(write, cells)
         name = measure.name.removesuffix(" of the positives")
-        rows.append([name, own, f"{low_told} to {high_told}" if measure.has_interval else "none", *others])
+        rows.append([name, own, f"{low_told} to {high_told}" if quality.has_interval(measure) else "none", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
     kept = list(range(len(head)))
     lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
@@ -456,11 +453,8 @@ def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
 
-def cutoff_lines(found: pnorm.Cutoff, is_drawn: bool = True) -> list[str]:
-    """Return the rows to take and what the cut-off promises.
-
-    `is_drawn` says whether the held-out rows were drawn at random, so that another seed draws others.
-    """
+def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
+    """Return the rows to take and what the cut-off promises."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
@@ -469,8 +463,7 @@ def cutoff_lines(found: pnorm.Cutoff, is_drawn: bool = True) -> list[str]:
         few = f"the first {found.depth:,} held-out rows, of which {found._found() or 'none'} "
         few += "is positive" if found._found() < 2 else "are positive"
         rows = "these rows" if found._proves_none() else few
-        seed = " (another --seed)" * is_drawn
-        deeper = [f"{told}{seed}." for told in found._begins("--at-least ROWS", rows)]
+        deeper = [f"{told} (a new file with --test)." for told in found._begins("--at-least ROWS", rows)]
         if found._proves_none():
             other = "--recall or --budget" if found.asked == "precision" else "--budget"
             told = [none, f"{found._first_rows()}.", *deeper, f"Use {other}, or label more rows."]

@@ -239,7 +239,8 @@ def _fitting(
     `others` are columns not read. `may_miss` is whether the model takes missing values.
     """
     try:
-        with kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen), called_as_in_file(place):
+        of_levels = kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen)
+        with of_levels, called_as_in_file(place, rows="the file"):
             yield
     except (CommandError, OverflowError) as error:
         what = f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}"

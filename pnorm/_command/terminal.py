@@ -61,10 +61,12 @@ _OPTIONS = {
 
 
 @contextmanager
-def called_as_in_file(place: Callable[[str, int], str | None], but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+def called_as_in_file(
+    place: Callable[[str, int], str | None], but: type[Exception] | tuple[()] = (), rows: str = "the test rows"
+) -> Iterator[None]:
     """Replace rows in errors by lines of the file; `place` returns the line of a row of a table, or None.
 
-    Errors of the class `but` stay as they are.
+    Errors of the class `but` stay as they are. `rows` is what all rows of the argument X are called.
     """
     try:
         yield
@@ -78,22 +80,28 @@ def called_as_in_file(place: Callable[[str, int], str | None], but: type[Excepti
         where = None if cell is None else place(cell[1], int(cell[3]))
         if cell is not None and where is not None:
             message = f"column {cell[5]} has {cell[2]} in {where}{cell[6]}"
-        raise CommandError(message) from None
+        raise CommandError(_with_columns(message, rows)) from None
 
 
 _ROW = re.compile(r"\brow (\d+) of (pos|neg|X|source)\b")
 """A row of an argument of a function, in a warning."""
 
 
-_HELD_OUT = re.compile(r"in column \d+ \((.*?)\) of X, ")
-"""The column of a warning on rows that the list is tested on."""
+_COLUMN = re.compile(r"\bcolumn \d+ \(([^\n]*?)\) of (held-out rows of )?(X|pos and neg)\b")
+"""The column of a message on all rows of an argument of a function."""
+
+
+def _with_columns(text: str, rows: str) -> str:
+    """Return a message with columns by their names only, and `rows` for X."""
+    known = {"X": rows, "pos and neg": "the training rows"}
+    return _COLUMN.sub(lambda found: f"column {found[1]} of {found[2] or ''}{known[found[3]]}", text)
 
 
 def in_file(text: str, place: Callable[[str, int], str | None]) -> str:
     """Return a warning with places in the file for rows of arguments, and options for arguments."""
     for words, others in _OPTIONS.items():
         text = text.replace(words, others)
-    text = _HELD_OUT.sub(r"in column \1 of the test rows, ", text)
+    text = _with_columns(text, "the test rows")
     return _ROW.sub(lambda row: place(row[2], int(row[1])) or row[0], text)
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnorm._checks import Vector, sheet
-from pnorm._cross_validation import CrossValidation
+from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._job.baselines import CURVES, LINEAR
-from pnorm._job.quality import Measure, Quality
+from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
@@ -198,7 +198,7 @@ def _worth(of: Findings) -> Section:
     rows = [
         [
             text(measure.name, 80),
-            _mine(measure, _writer(measure.key)),
+            _mine(measure.value if q.has_interval(measure) else float(measure.value), _writer(measure.key)),
             *[data(value, _writer(measure.key)(value)) for value in measure.others],
             data(measure.chance, _writer(measure.key)(measure.chance)),
         ]
@@ -245,8 +245,7 @@ def table_of_depths(of: Findings) -> str:
     return markup.table(f"{of.hit.capitalize()}s among the {of.first} rows", head, rows)
 
 
-def _mine(measure: Measure, write: Callable[[float], str]) -> str:
-    value = measure.value if measure.has_interval else float(measure.value)
+def _mine(value: float, write: Callable[[float], str]) -> str:
     return f'<span class="mine">{estimate(value, write)}</span>'
 
 
@@ -462,8 +461,8 @@ def _choice(of: Findings) -> Section | None:
         return None
     folds = found.scores.shape[1]
     chosen = paragraph(
-        f"Chosen: <strong>{text(found.best, 120)}</strong>. Each setting was trained on part of the training rows and "
-        f"measured on the rest, {folds} times.",
+        f"Chosen: <strong>{text(_in_words(found.best), 120)}</strong>. Each setting was trained on part of the "
+        f"training rows and measured on the rest, {folds} times.",
         "The held-out rows of this report were not used for this choice." if of.held_out else "",
     )
     return (
@@ -474,11 +473,67 @@ def _choice(of: Findings) -> Section | None:
 
 
 def _of_choice(found: CrossValidation) -> str:
-    """Return the comparison as a table in plain text, and the lines above and below it as paragraphs, which wrap."""
-    above, lines, below = found._in_lines()
-    table = f'<pre class="wide" tabindex="0">{sheet.escaped_lines(chr(10).join(lines))}</pre>'
-    first, *rest = [paragraph(sheet.escaped_lines(line.strip()), kind="soft") for line in (above, *below)]
-    return "".join([first, table, *rest])
+    """Return the comparison as a table, with sentences above and below it."""
+    head, cells, _, _ = found._table()
+    names = {"": "Terms", "p": "p", "mean": html_name(found.metric), "l1": "Penalty l1", "l2": "Penalty l2"}
+    first = 0 if found.kinds else 1
+    rows = [[text(markup.TERMS.get(row[0], row[0])), *map(text, row[1:])][first:] for row in cells]
+    table = markup.table(
+        "The settings compared",
+        [names.get(name, name.capitalize()) for name in head[first:]],
+        rows,
+        kind="inline",
+        titled=True,
+    )
+    told = [text(sentence, markup.SENTENCE) for sentence in _of_best(found)]
+    above = f"± is the standard error of the mean over the {found.scores.shape[1]} folds."
+    return "".join([paragraph(above, kind="soft"), table, paragraph(*told, kind="soft")])
+
+
+def _of_best(found: CrossValidation) -> list[str]:
+    """Return sentences on the rule of the choice, the simplest setting, and what is proved of the training runs."""
+    told = ["The setting with the largest mean is chosen."]
+    if found.second_scores is not None:
+        near, value = np.count_nonzero(found._near), found._judged[found._best_place]
+        told = [
+            f"{near:,} of {found.mean.size:,} settings are within one standard error of the largest mean. Of these, "
+            f"the one with the largest {in_words(str(found.second_metric))} is chosen ({value:.4f})."
+        ]
+    if found.simplest == found.best and found.simplest.kind == found.best.kind:
+        told.append("No setting within one standard error of the largest mean is simpler.")
+    elif found.scores.shape[1] > 1:
+        told.append(
+            f"The simplest setting within one standard error of the largest mean has {_in_words(found.simplest)}."
+        )
+    path = found._at_end
+    if path:
+        more = "largest number of rounds tried; more rounds" if "t" in path else "smallest penalty tried; a smaller one"
+        told.append(f"The chosen setting has the {more} may be better.")
+    if found._out_of_fold is not None:
+        told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
+    else:
+        near_chance = found._near_chance(in_words(found.metric))
+        told += [f"{near_chance[0].upper()}{near_chance[1:]}."] if near_chance else []
+    if found.status is not None:
+        n, within = found._proved
+        total = found.status.size
+        runs = f"all {total:,}" if n == total else f"{n:,} of the {total:,}"
+        within_told = f"at most {within:.2g} above its minimum" if n else "near its minimum"
+        told.append(f"In {runs} training runs, the objective is proved to be {within_told}.")
+    return told
+
+
+def _in_words(choice: Choice) -> str:
+    """Return a setting with the kind of terms and the penalties in words."""
+    numbers = dict(choice._numbers())
+    penalties = [f"{name} = {numbers[name]:.4g}" for name in ("l1", "l2") if numbers.get(name)]
+    told = [] if choice.kind is None else [markup.TERMS.get(choice.kind, choice.kind)]
+    told.append(f"p = {numbers['p']:g}")
+    if "t" in numbers:
+        told.append(f"{numbers['t']:,} rounds")
+    if penalties or "t" not in numbers:
+        told.append(f"penalty {' and '.join(penalties)}" if penalties else "no penalty")
+    return ", ".join(told)
 
 
 def _choice_chart(found: CrossValidation) -> str:
@@ -516,7 +571,7 @@ def _choice_chart(found: CrossValidation) -> str:
         if k == i:
             chart.band(path[order], mean[k, order] - error[k, order], mean[k, order] + error[k, order])
         chart.line(path[order], mean[k, order], style)
-        kind = f"{text(found.kinds[k], 30)}, " if found.kinds else ""
+        kind = f"{text(markup.TERMS.get(found.kinds[k], found.kinds[k]), 30)}, " if found.kinds else ""
         entries.append((f"{kind}p = {found.p[k]:g}", style))
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])
@@ -524,9 +579,19 @@ def _choice_chart(found: CrossValidation) -> str:
     return markup.figure(str(chart), caption, legend(entries))
 
 
+def in_words(name: str) -> str:
+    """Return the name of a measure in words, inside a sentence."""
+    return " ".join([part.upper() if part in _SHORT else part for part in name.split("_")])
+
+
+_SHORT = ("auc", "ndcg", "bedroc", "map", "mrr", "err")
+"""Names of measures that are initials."""
+
+
 def html_name(name: str) -> str:
-    """Return the name of a measure in words."""
-    return text(name.replace("_", " "), 60)
+    """Return the name of a measure in words, at the beginning of a sentence."""
+    told = in_words(name)
+    return text(f"{told[:1].upper()}{told[1:]}", 60)
 
 
 def _calibration(of: Findings) -> Section | None:
@@ -678,7 +743,9 @@ def _proof(of: Findings) -> Section | None:
     trace = of.trace
     if trace is None:
         return None
-    told = proof(trace)
+    told = proof(trace, is_good=not of.held_out or of.quality.beats_chance)
+    if not told:
+        return None
     if is_separable(trace):
         told += " Larger coefficients always fit better. The list uses finite ones."
     elif math.isfinite(trace.gap):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks.text import counted, joined, shown
+from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
@@ -21,6 +22,10 @@ NAME = 48
 
 SENTENCE = 600
 """Characters of a sentence that others have written, at most."""
+
+
+TERMS = {BOTH: "smooth curves", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
+"""What the score adds up, in words, by the kind of weak rankers."""
 
 
 def text(value: object, limit: int = NAME) -> str:
@@ -81,9 +86,12 @@ def whole(value: Estimate) -> str:
 
 
 def without_interval(of: Quality) -> str:
-    """Return why the positives above every negative have no interval, as a sentence in plain text."""
+    """Return why some measures have no interval, in sentences of plain text."""
     name = of.measure("positives_at_top").name
-    return f"{name.capitalize()} have none: one row decides."
+    told = f"{name.capitalize()} have none: one row decides."
+    if not of.has_interval(of.measure("partial_auc")):
+        told += " The partial AUC has none: for a list like a random order, its interval would be too low."
+    return told
 
 
 def jointly(of: Quality) -> str:

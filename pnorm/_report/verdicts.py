@@ -227,14 +227,20 @@ def of_drift(drift: Drift | None) -> list[Verdict]:
     return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
 
 
-def proof(trace: Trace, has_gap: bool = True) -> str:
-    """Return whether training reached the minimum of its objective, and by how much it may be above it."""
+def proof(trace: Trace, has_gap: bool = True, is_good: bool = True) -> str:
+    """Return whether training reached the minimum of its objective, and by how much it may be above it.
+
+    It is empty if training reached the minimum and the list is not `is_good`: a reader might take the proof for one of
+    the list.
+    """
     if is_separable(trace):
         return "The columns separate the training rows, or nearly, so that there is no minimum."
     if math.isfinite(trace.gap):
         if trace.status != "converged":
             by = f"{trace.gap:.1g} nats or less above" if has_gap else "before it was proved to reach"
             return f"Training stopped {by} the minimum of its objective."
+        if not is_good:
+            return ""
         gap = f" (gap {max(trace.gap, 1e-16):.1g} nats)" if has_gap else ""
         return f"Training reached the minimum of its objective, which is proved{gap}. Errors on new rows may differ."
     if math.isnan(trace.gap):
