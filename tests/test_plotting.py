@@ -637,7 +637,7 @@ def test_shapes_extend_over_cuts_that_have_no_coefficient():
     axes = plotting.shapes(np.r_[0, 2.0, 1.0, np.zeros(5), 1.0, 0], H)
     assert [ax.get_xlabel() for ax in axes] == ["visits", "amount"]
     assert ends_of(axes[0]) == [0.0, 7.0]
-    assert ends_of(axes[1]) == [0.1, 950.2]
+    assert ends_of(axes[1]) == [0.0, 950.2]
 
 
 def test_shapes_extend_over_the_rows():
