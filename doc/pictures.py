@@ -131,6 +131,7 @@ def hero():
     effects = explained.top(EXPLAINED - 1, 3)
     capital = sum(explained.top(k, 1)[0].startswith("capital-") for k in range(EXPLAINED - 1))
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
+    print(f"{np.sum(training['age'] == 67)} of {len(training):,} training rows have an age of 67")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
     lists, chance = on_adult(), n * found.quality.headline.chance
