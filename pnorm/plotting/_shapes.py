@@ -71,10 +71,11 @@ def shapes(
         extends over the quantiles 0.01 to 0.99 of the rows, so that outliers do not set the axis. For an estimator, and
         the shapes that it returns, they are those of its training rows. If all cuts lie outside, it extends over them.
         Without rows, a curve extends over all cuts of its column, those with coefficient zero included, or over the
-        quantiles 0.01 to 0.99 of 50 cuts or more. Levels of categories are bars: at most 24, those that move a score
-        the most. An orange dot in a strip of its own, left of the curve, is the score of missing values. Whole numbers
-        have ticks at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as
-        a line on bars and dots.
+        quantiles 0.01 to 0.99 of 50 cuts or more. Where values are possible, it goes on for a tenth of its width beyond
+        the outer cuts with a coefficient. Levels of categories are bars: at most 24, those that move a score the most.
+        An orange dot in a strip of its own, left of the curve, is the score of missing values. Whole numbers have ticks
+        at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as a line on
+        bars and dots.
 
     Raises
     ------
