@@ -38,13 +38,13 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import public_sets
-from public_sets import measured
+from public_sets import compared, measured
 from tables import list_table
 
 from pnorm._command.reproduce import print_columns
 
-public_sets.OVERLAP = 1 / 4  # rows to judge by for each row to train on
+OVERLAP = 1 / 4
+"""Rows to judge by for each row to train on."""
 
 ADULT = [
     "age",
@@ -221,7 +221,7 @@ def table(runs):
     """A line per method that has run on all splits: means, differences to the first one, and seconds."""
     every = [name for name in METHODS if all(name in run for run in runs)]
     runs = [{name: run[name] for name in every} for run in runs]
-    lines = public_sets.compared(runs, every[0])
+    lines = compared(runs, every[0], OVERLAP)
     lines[0].append("seconds")
     for line in lines[1:]:
         line.append(f"{np.median([run[line[0]]['seconds'] for run in runs]):.1f}")

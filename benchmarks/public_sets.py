@@ -132,16 +132,16 @@ def measured(f, y):
     return {name: float(measure(f[y == 1], f[y == 0])) for name, measure in MEASURES.items()}
 
 
-def corrected_error(differences, overlap=None):
+def corrected_error(differences, overlap=OVERLAP):
     """Standard error of a mean over splits that share rows (Nadeau and Bengio, 2003).
 
-    `overlap` is the number of rows to judge by for each row to train on, by default `OVERLAP`.
+    `overlap` is the number of rows to judge by for each row to train on.
     """
     d = np.asarray(differences)
-    return float(d.std(ddof=1) * np.sqrt(1 / d.size + (OVERLAP if overlap is None else overlap)))
+    return float(d.std(ddof=1) * np.sqrt(1 / d.size + overlap))
 
 
-def compared(runs, base):
+def compared(runs, base, overlap=OVERLAP):
     """A line per method: means of the measures, and differences to one of them with their errors.
 
     Each method is compared on the splits for which there are both.
@@ -155,7 +155,7 @@ def compared(runs, base):
             d = values - of_base
             cell = f"{values.mean():.3f}"
             if method != base:
-                cell += f" {d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({(d > 0).sum()}:{(d < 0).sum()})"
+                cell += f" {d.mean():+.3f} \u00b1{corrected_error(d, overlap):.3f} ({(d > 0).sum()}:{(d < 0).sum()})"
             cells.append(cell)
         lines.append([method, *cells])
     return lines

@@ -131,6 +131,7 @@ def hero():
     effects = explained.top(EXPLAINED - 1, 3)
     capital = sum(explained.top(k, 1)[0].startswith("capital-") for k in range(EXPLAINED - 1))
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
+    print(f"{np.sum(training['age'] == 67)} of {len(training):,} training rows have an age of 67")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
     lists, chance = on_adult(), n * found.quality.headline.chance
@@ -203,7 +204,6 @@ def hero():
             ax.set(xlabel="", ylabel="")
             ax.set_title(f"{name}: {what}", size=size, loc="left", pad=0.5 * size)
             ax.tick_params(labelsize=0.9 * size, length=3)
-            ax.xaxis.set_major_locator(MaxNLocator(4))
             ax.grid(False)
         ends = [end for ax in drawn for end in ax.get_ylim()]
         for ax in drawn:
@@ -224,7 +224,7 @@ def hero():
         dots(put, axes, (6, 112), 15.5, (120, 106, 25))
         bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
         put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
-        curves(axes, (668, 140), (206, 65), 16, (0, 117))
+        curves(axes, (668, 140), (202, 65), 16, (0, 117))
         return figure
 
     def draw_column():
@@ -732,15 +732,16 @@ def draw_constructed(scores, made):
 def readable():
     """Scores that a person can read: shapes of the first split, and the numbers beside them as files for the page."""
     for name in _readable.SPLITS:
-        smooth, monotone, steps, three = kept(f"readable-{name}", partial(measured_readable, name))
+        fits = kept(f"readable-{name}", partial(measured_readable, name))
         data, X = _readable.rows_of(name)
-        ranges = dict(zip(data.names, np.nanquantile(X, (0.005, 0.995), axis=0).T.tolist(), strict=True))
+        smooth, monotone, steps, three = (pnorm.shapes(fit.lam, fit.rankers, X) for fit in fits)
+        ranges = dict(zip(data.names, np.nanquantile(X, (0.01, 0.99), axis=0).T.tolist(), strict=True))
         mpl.rcParams["path.simplify_threshold"] = 0.3  # of a point: curves of 255 jumps would make large files
         draw_shapes(f"{name}-smooth", smooth, order_of(smooth)[:8], X, ranges)
         draw_shapes(f"{name}-monotone", monotone, list(_readable.MONOTONE[name]), X, ranges, smooth)
         draw_shapes(f"{name}-steps", steps, order_of(steps)[:8], X, ranges, smooth)
         draw_shapes(f"{name}-three", three, order_of(three), X, ranges, smooth)
-    points = list_table(_readable.points(steps), ":class: dense")  # of Pima, the last
+    points = list_table(_readable.points(fits[2]), ":class: dense")  # of Pima, the last
     write("readable_points", points)
 
 
@@ -751,20 +752,12 @@ def measured_readable(name):
     return [fits[0] for fits in found.values()]
 
 
-def order_of(fit):
+def order_of(shapes):
     """The columns of a score, those that move it the most first."""
-    return [ax.get_xlabel() for ax in shapes_of(fit, None)]
+    return [shape.name for shape in shapes]
 
 
-def shapes_of(fit, columns, ax=None):
-    """The shapes of a score, on axes that are given or left to be closed."""
-    axes = pnorm.plotting.shapes(fit.lam, fit.rankers, columns, top=100, ax=ax)
-    if ax is None:
-        plt.close(axes[0].figure)
-    return axes
-
-
-def draw_shapes(file, fit, columns, X, ranges, behind=None):
+def draw_shapes(file, shapes, columns, X, ranges, behind=None):
     """Shapes of some columns, over what nearly all rows have; in grey those of another score, below the deciles."""
 
     def draw():
@@ -772,7 +765,7 @@ def draw_shapes(file, fit, columns, X, ranges, behind=None):
         down = -(-len(columns) // across)
         figure, axes = plt.subplots(down, across, figsize=(WIDTH, 0.5 + 1.9 * down), sharey=True, squeeze=False)
         for ax, column in zip(axes.flat, columns, strict=False):
-            for score, own in ((behind, False), (fit, True)):
+            for score, own in ((behind, False), (shapes, True)):
                 if score is not None and column in order_of(score):
                     draw_shape(ax, score, column, ranges[column], own)
             deciles = np.nanquantile(X[:, list(ranges).index(column)], np.arange(0.1, 0.95, 0.1))
@@ -796,18 +789,16 @@ def draw_shapes(file, fit, columns, X, ranges, behind=None):
     save(draw, file)
 
 
-def draw_shape(ax, fit, column, limits, own):
-    """The shape of one column from one end to the other, with the level of missing values on the left."""
+def draw_shape(ax, shapes, column, limits, own):
+    """The shape of one column between two values, with the level of missing values on the left."""
     known = len(ax.lines)
-    shapes_of(fit, column, ax)
+    pnorm.plotting.shapes(shapes, columns=column, ax=ax)
     curve, *others, line = ax.lines[known:]
     dots = [each for each in others if each.get_marker() == "o"]
     for each in others:
         each.set_visible(each in dots)  # the line that parts dots from curves
     ax.xaxis.set_minor_locator(NullLocator())  # the legend names the dots
     low, high = limits
-    x, y = curve.get_data()
-    curve.set_data(np.r_[min(low, x[0]), x, max(high, x[-1])], np.r_[y[0], y, y[-1]])
     curve.set(color=BLUE if own else GREY, lw=1.8 if own else 1.1)
     line.set_visible(False)
     room = 0.03 * (high - low)

@@ -637,7 +637,15 @@ def test_shapes_extend_over_cuts_that_have_no_coefficient():
     axes = plotting.shapes(np.r_[0, 2.0, 1.0, np.zeros(5), 1.0, 0], H)
     assert [ax.get_xlabel() for ax in axes] == ["visits", "amount"]
     assert ends_of(axes[0]) == [0.0, 7.0]
-    assert ends_of(axes[1]) == [0.1, 950.2]
+    assert ends_of(axes[1]) == [0.0, 950.2]
+
+
+def test_shapes_go_on_beyond_cuts_with_a_coefficient():
+    axes = plotting.shapes(np.ones(4), pnorm.rankers.thresholds([[400.5, 5000.5], [100.0, 5000.0]]))
+    for ax, low, high in zip(axes, (400.5, 100.0), (5000.5, 5000.0), strict=True):
+        start, stop = ends_of(ax)
+        assert 0.0 <= start < low - 50.0
+        assert high + 400.0 < stop < high + 600.0
 
 
 def test_shapes_extend_over_the_rows():

@@ -71,10 +71,11 @@ def shapes(
         extends over the quantiles 0.01 to 0.99 of the rows, so that outliers do not set the axis. For an estimator, and
         the shapes that it returns, they are those of its training rows. If all cuts lie outside, it extends over them.
         Without rows, a curve extends over all cuts of its column, those with coefficient zero included, or over the
-        quantiles 0.01 to 0.99 of 50 cuts or more. Levels of categories are bars: at most 24, those that move a score
-        the most. An orange dot in a strip of its own, left of the curve, is the score of missing values. Whole numbers
-        have ticks at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as
-        a line on bars and dots.
+        quantiles 0.01 to 0.99 of 50 cuts or more. Where values are possible, it goes on for a tenth of its width beyond
+        the outer cuts with a coefficient. Levels of categories are bars: at most 24, those that move a score the most.
+        An orange dot in a strip of its own, left of the curve, is the score of missing values. Whole numbers have ticks
+        at whole numbers, and dates an axis of dates. The band of `others` lies behind a curve, and stands as a line on
+        bars and dots.
 
     Raises
     ------
@@ -225,10 +226,10 @@ def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
     ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=look.cycle[0])
     if shape.read_off == "trend":
         date_axis(ax)
-    elif shape.read_off == "hours":
-        ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
     else:
         number_axis(ax, shape._is_whole)
+        if shape.read_off == "hours":
+            ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
     if not math.isnan(shape.missing):
         _draw_strip(ax, shape.missing, (low, high), start, stop)
 
@@ -249,9 +250,10 @@ def _draw_strip(ax: Any, missing: float, band: tuple[float, float], start: float
 
 
 def _ends(shape: Shape, ends: Any) -> tuple[float, float]:
-    """Return the ends of a curve: nearly all values, as far as they are known, and the cuts among them.
+    """Return the ends of a curve: nearly all values, and a tenth of the width beyond the cuts among them.
 
-    These are quantiles of the rows or, without rows, cuts; whole numbers lie a half beyond the cuts.
+    The values are quantiles of the rows, and no curve leaves their range. Without rows they are the cuts, and a half
+    more of whole numbers; a column without cuts below zero has no values there.
     """
     if shape._quantiles.size:
         least, low, high, most = shape._quantiles[[0, 1, -2, -1]].tolist()
@@ -260,19 +262,19 @@ def _ends(shape: Shape, ends: Any) -> tuple[float, float]:
         if not every.size:
             return -0.5, 0.5
         few = every if every.size < _MANY else np.quantile(every, [0.01, 0.99])
-        low, high = few[[0, -1]] + np.r_[-0.5, 0.5] * shape._is_whole
-        is_known = shape._is_whole or every.size >= _MANY or shape._all_cuts.size > ends.size
-        least, most = (low, high) if is_known else (-math.inf, math.inf)
+        low, high = (few[[0, -1]] + np.r_[-0.5, 0.5] * shape._is_whole).tolist()
+        least, most = 0.0 if low >= 0.0 else -math.inf, math.inf
     inside = ends[(ends >= low) & (ends <= high)]
     if not inside.size and not (shape.slope and low < high):
         inside = ends
-    first, last = (float(inside[0]), float(inside[-1])) if inside.size else (low, high)
-    room = (0.15 if math.isinf(least) else 0.05) * (max(high, last) - min(low, first)) or 0.5
+    first, last = inside[[0, -1]].tolist() if inside.size else (low, high)
+    room = 0.1 * (max(high, last) - min(low, first)) or 0.5
     start, stop = first - room, last + room
-    return (
-        float(min(low, max(start, least) if least < first else start)),
-        float(max(high, min(stop, most) if most > last else stop)),
-    )
+    if first > least:
+        start = max(start, least)
+    if last < most:
+        stop = min(stop, most)
+    return min(low, start), max(high, stop)
 
 
 def _draw_missing(ax: Any, at: float, score: float) -> None:

@@ -50,7 +50,7 @@ def date_axis(ax: Any) -> None:
     """Write days since the start of 1970 as dates."""
     from matplotlib import dates
 
-    locator = dates.AutoDateLocator(maxticks=6)
+    locator = dates.AutoDateLocator(minticks=2, maxticks=5)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
@@ -64,14 +64,8 @@ def apart_axis(ax: Any, start: float, place: float, name: str) -> None:
     read = num2date if isinstance(every, DateLocator) else float
 
     class FromStart(Locator):
-        def set_axis(self, axis: Any) -> None:
-            super().set_axis(axis)
-            every.set_axis(axis)
-
         def __call__(self) -> Any:
             low, high = sorted(ax.get_xlim())
-            if high <= start:
-                return np.empty(0)
             ticks = np.asarray(every.tick_values(read(max(low, start)), read(high)))
             return ticks[ticks >= start]
 
