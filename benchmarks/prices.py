@@ -107,7 +107,7 @@ def table(name, what):
 
 if __name__ == "__main__":
     parser = parser_of(__file__, __doc__)
-    parser.add_argument("table", nargs="*", choices=["prices", "losses", []], metavar="{prices,losses}")
+    parser.add_argument("table", nargs="*", choices=["prices", "losses", []], metavar="{prices,losses}")  # [] if none
     asked = parser.parse_args()
     data_folder()
     for what in asked.table or ("prices", "losses"):
