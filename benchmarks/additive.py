@@ -37,7 +37,6 @@ Differences are to the default, with their standard errors, corrected for splits
 training, choosing and scoring, in the median; for ours, of the whole grid.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -61,7 +60,7 @@ from pnorm import metrics, rankers
 from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import parser_of
 from public_sets import MEASURES, READERS, compared, corrected_error, few, measured, over_splits
 from tables import list_table
 
@@ -490,7 +489,7 @@ def show(found, folder=None):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--set", action="append", choices=READERS, help="only this one; may be repeated")
     parser.add_argument("--method", action="append", choices=METHODS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")

@@ -24,7 +24,6 @@ A stage that --out has of a split is not measured again. --only measures some st
 stages that were measured.
 """
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -40,7 +39,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import parser_of
 from mixed import adult
 from public_sets import corrected_error
 
@@ -177,7 +176,7 @@ def first_hits(f, y):
 
 def main(arguments=None):
     """Measure, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--out", type=Path, help="a file that keeps what is measured, and goes on from there")
     parser.add_argument("--only", nargs="+", choices=STAGES, default=list(STAGES), help="stages to measure")
     options = parser.parse_args(arguments)

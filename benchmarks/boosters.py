@@ -13,7 +13,6 @@
    pAUC is standardised.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -31,7 +30,7 @@ from pnorm import boosting, metrics
 from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from tables import list_table
 
 SETS = ("spambase", "magic", "a9a")
@@ -269,7 +268,7 @@ def write_rst(found, path):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--splits", type=int, default=6, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="write every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
@@ -280,6 +279,7 @@ if __name__ == "__main__":
         known = json.loads(arguments.show.read_text())
         write_rst(known, arguments.rst) if arguments.rst else show(known)
     else:
+        data_folder()
         measured = {"lists": long_lists()} | {name: splits(name, arguments.splits) for name in SETS}
         if arguments.out:
             arguments.out.write_text(json.dumps(measured))

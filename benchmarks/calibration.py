@@ -25,7 +25,6 @@ a smaller error than that of logistic regression, with p < 0.05 in a paired t te
 share rows (Nadeau and Bengio, 2003).
 """
 
-import argparse
 import json
 import sys
 import warnings
@@ -46,7 +45,7 @@ from pnorm._command.reproduce import paired, print_columns
 from pnorm.sklearn import PNormPush
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from public_sets import over_splits, splits
 from tables import list_table
 
@@ -242,7 +241,7 @@ def write_rst(found, path):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--simulate", action="store_true", help="rows whose probabilities are known")
     parser.add_argument("--small", action="store_true", help="the same, draws of few rows")
     parser.add_argument("--draws", type=int, default=100, help="how many, with --small")
@@ -260,6 +259,7 @@ if __name__ == "__main__":
     elif arguments.small:
         small(arguments.draws, arguments.out)
     elif arguments.kinds:
+        data_folder()
         kinds(arguments.set or SPLITS)
     elif arguments.show:
         known = json.loads(arguments.show.read_text())

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from command_line import data_folder, parser_of
 from scipy.sparse import csr_array, hstack, random_array
 
 import pnorm
@@ -195,6 +196,8 @@ def separability_times():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     newton_beside_descent()
     shares()
     toward_infinity()

@@ -12,6 +12,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from command_line import parser_of
 
 from pnorm.sklearn import PNormPush
 
@@ -46,4 +47,5 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     main()

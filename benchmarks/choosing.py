@@ -16,11 +16,11 @@ standard errors.
 """
 
 import dataclasses
-import sys
 import time
 from functools import partial
 
 import numpy as np
+from command_line import data_folder, parser_of
 
 import pnorm
 from pnorm import metrics
@@ -169,7 +169,11 @@ def compare(name):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["penalties"]:
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("table", nargs="?", choices=["penalties"], help="the second table in place of the first")
+    asked = parser.parse_args()
+    data_folder()
+    if asked.table:
         for name in FIRST_SPLITS:
             compare(name)
     else:

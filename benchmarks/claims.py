@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from command_line import parser_of
 
 import pnorm
 
@@ -136,6 +137,7 @@ def peak_mb():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     against_the_literal_algorithm()
     against_one_product()
     growth()

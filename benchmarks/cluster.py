@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import dask.array as da
 import numpy as np
+from command_line import parser_of
 from distributed import Client, LocalCluster
 
 import pnorm
@@ -157,4 +158,5 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     main()

@@ -11,11 +11,11 @@ average over the three lists; and in how many draws this list passes for better 
 interval of a difference has 95 % by itself, which is not what the page does.
 """
 
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
+from command_line import parser_of
 
 from pnorm._job.quality import quality
 from pnorm._report import markup
@@ -82,4 +82,6 @@ def main(each=False):
 
 
 if __name__ == "__main__":
-    main("each" in sys.argv[1:])
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("each", nargs="?", choices=["each"], help="intervals that have 95 %% by themselves")
+    main(bool(parser.parse_args().each))

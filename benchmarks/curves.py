@@ -24,7 +24,7 @@ import pnorm
 from pnorm import metrics
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from tables import list_table
 from uneven import halves
 
@@ -229,6 +229,8 @@ def measured():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     constructed()
     print(tables(measured()))
     one_row()

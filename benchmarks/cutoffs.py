@@ -20,6 +20,7 @@ import itertools
 from functools import partial
 
 import numpy as np
+from command_line import parser_of
 from scipy.special import ndtr
 from scipy.stats import beta, binom
 
@@ -280,6 +281,7 @@ def of_sequences(*cases):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     print("  rows  share  precision   cutoff: broken, none, depth   Bonferroni             naive")
     for n in (300, 1000, 10_000):
         for apart, share, target in ((2.0, 0.3, 0.8), (3.0, 0.05, 0.8), (2.0, 0.05, 0.5)):

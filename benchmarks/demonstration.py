@@ -19,9 +19,8 @@ little.
 3. The straight lines on claims of which none is staged.
 """
 
-import argparse
-
 import numpy as np
+from command_line import parser_of
 
 import pnorm
 from pnorm import metrics
@@ -118,7 +117,7 @@ def measured(methods, staged, draws):
 
 def main(argv=None):
     """Print the three blocks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--draws", type=int, default=200)
     draws = parser.parse_args(argv).draws
     for title, (methods, staged) in BLOCKS.items():

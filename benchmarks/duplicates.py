@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-
 from additive import DEFAULT, RIVALS, WIDE, held_out, minimiser, rule
+from command_line import data_folder, parser_of
 from public_sets import READERS, corrected_error, few, measured, splits
 
 from pnorm._command.reproduce import print_columns
@@ -84,6 +84,8 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     main()

@@ -21,6 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
+from command_line import parser_of
+
 LEVELS = (4, 12, 50, 300)
 """Levels of the categories."""
 
@@ -80,7 +83,7 @@ def main(arguments=None):
     """Run both in turns, and print their times."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--") if "--" in given else len(given)
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--repeat", type=int, default=3)

@@ -16,6 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
+from command_line import parser_of
+
 COLUMNS, OF_FILE = 20, 10**6
 P, L2 = 4.0, 1e-4
 
@@ -78,14 +81,17 @@ def run(folder, gigabytes):
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    if given[:1] == ["run"]:
-        run(Path(given[1]), float(given[2]))
+    if sys.argv[1:2] == ["run"]:  # the process that has little memory
+        run(Path(sys.argv[2]), float(sys.argv[3]))
         sys.exit()
-    n_rows = int(float(given[0])) if given else 2 * 10**7
-    gigabytes = float(given[1]) if len(given) > 1 else 3.0
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("rows", nargs="?", type=float, default=2e7)
+    parser.add_argument("gigabytes", nargs="?", type=float, default=3.0)
+    parser.add_argument("folder", nargs="?", type=Path, help="by default one that is deleted at the end")
+    asked = parser.parse_args()
+    n_rows, gigabytes = int(asked.rows), asked.gigabytes
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(given[2]) if len(given) > 2 else Path(temporary) / "rows"
+        folder = asked.folder or Path(temporary) / "rows"
         write(folder, n_rows)
         print(f"{n_rows:,} rows of {COLUMNS} columns, {gigabytes:g} GB of memory")
         subprocess.run([sys.executable, "-P", __file__, "run", str(folder), str(gigabytes)], check=True)

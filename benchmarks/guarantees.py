@@ -11,6 +11,7 @@
 import math
 
 import numpy as np
+from command_line import data_folder, parser_of
 from scipy.special import ndtr
 
 import pnorm
@@ -149,6 +150,8 @@ def _first(bound):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     on_pima()
     on_simulated_rows()
     failures()

@@ -16,6 +16,7 @@ scores that are rounded to multiples of a step, so that the k-th row ties with r
 """
 
 import numpy as np
+from command_line import parser_of
 
 from pnorm import metrics
 from pnorm.metrics._by_name import first_negatives
@@ -141,6 +142,7 @@ def coverage_of_first_rows(n, positives, k, apart, step=0.0):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     coverage()
     for measure, all_sizes in (
         (metrics.positives_at_top, ((30, 300), (60, 300), (120, 280))),

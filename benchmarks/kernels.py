@@ -32,7 +32,7 @@ from pnorm import bounds, kernel, metrics
 from pnorm._command.reproduce import paired
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from quality import columns, thresholds
 
 SPLITS = {"pima": 20, "ionosphere": 20, "spambase": 5, "magic": 5}
@@ -234,6 +234,8 @@ def powers():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     steps()
     longer()
     landmarks()

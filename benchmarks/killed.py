@@ -16,6 +16,7 @@ import time
 import dask
 import dask.array as da
 import numpy as np
+from command_line import parser_of
 from distributed import Client, LocalCluster, Status
 
 import pnorm
@@ -71,8 +72,11 @@ def timed(function):
 
 def main():
     """Kill a worker in each of some runs, and compare."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("runs", nargs="?", type=int, default=3)
+    parser.add_argument("rows", nargs="?", type=int, default=20_000)
+    asked = parser.parse_args()
+    runs, rows = asked.runs, asked.rows
     generator, same = np.random.default_rng(), 0
     with (
         dask.config.set(SETTINGS),

@@ -6,7 +6,6 @@ Readings of files, seconds of a round, the largest difference of coefficients, a
 of the page "Rows on a cluster" has them, as the trace counts them, and as Dask's workers write them.
 """
 
-import sys
 import tempfile
 import time
 import warnings
@@ -15,6 +14,7 @@ from pathlib import Path
 import dask.dataframe
 import numpy as np
 import pandas
+from command_line import parser_of
 from distributed import Client, LocalCluster
 
 import pnorm
@@ -107,7 +107,10 @@ def sent(client):
 
 def main():
     """Print a line for each measurement."""
-    rows, columns, files, rounds = [*map(int, sys.argv[1:]), *(20_000, 6, 8, 20)[len(sys.argv) - 1 :]]
+    parser = parser_of(__file__, __doc__)
+    for name, default in (("rows", 20_000), ("columns", 6), ("files", 8), ("rounds", 20)):
+        parser.add_argument(name, nargs="?", type=int, default=default)
+    rows, columns, files, rounds = vars(parser.parse_args()).values()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

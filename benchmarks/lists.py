@@ -21,6 +21,7 @@
 import time
 
 import numpy as np
+from command_line import data_folder, parser_of
 from lightgbm import LGBMRanker
 from sklearn.linear_model import LinearRegression
 from xgboost import XGBRanker
@@ -236,6 +237,8 @@ def pushed(splits=10):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     speed()
     planted()
     compared()

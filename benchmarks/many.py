@@ -7,12 +7,12 @@ of repeated pairs. The results of one thread and of two agree to the bit, or the
 pima-indians-diabetes.csv, of which PNORM_DATA names the folder.
 """
 
-import argparse
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from command_line import data_folder, parser_of
 
 import pnorm
 from pnorm._command import reproduce
@@ -74,9 +74,10 @@ def measured(run, pairs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, to try the script")
     quick = parser.parse_args().quick
+    data_folder()
     rounds, pairs = (5, 1) if quick else (200, 9)
     n, splits = (20, 2) if quick else (1000, 10)
     data = pnorm.datasets.pima()

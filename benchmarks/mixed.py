@@ -20,7 +20,6 @@ Differences are to the first method, with standard errors corrected for splits t
 2003), and the numbers of splits with more and less. Seconds are processor time, of all threads together, in the median.
 """
 
-import argparse
 import inspect
 import json
 import os
@@ -38,6 +37,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from command_line import data_folder, parser_of
 from public_sets import compared, measured
 from tables import list_table
 
@@ -104,7 +104,7 @@ def leads(n=20_000):
 
 
 def _path(file):
-    return Path(os.environ["PNORM_DATA"]) / file
+    return data_folder() / file
 
 
 READERS = {"adult": adult, "bank": bank, "leads": leads}
@@ -235,7 +235,7 @@ def code():
 
 def main():
     """Measure, or show what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--sets", nargs="*", choices=READERS, default=list(READERS))
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--out", type=Path, help="a file that keeps what is measured, and goes on from there")

@@ -9,10 +9,10 @@ prices: train on random splits with the logistic loss and seven prices, 200 roun
 losses: the same with five losses and the price r ** 4.
 """
 
-import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from command_line import data_folder, parser_of
 
 import pnorm
 from pnorm.objectives import Exponential, Linear, Power, Price
@@ -106,6 +106,10 @@ def table(name, what):
 
 
 if __name__ == "__main__":
-    for what in sys.argv[1:] or ("prices", "losses"):
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("table", nargs="*", choices=["prices", "losses", []], metavar="{prices,losses}")  # [] if none
+    asked = parser.parse_args()
+    data_folder()
+    for what in asked.table or ("prices", "losses"):
         for name in data():
             table(name, what)

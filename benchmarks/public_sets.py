@@ -4,14 +4,13 @@ import csv
 import gzip
 import io
 import json
-import os
 import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from command_line import data_folder
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import pnorm
@@ -47,7 +46,7 @@ def dense(name):
 
 def housing():
     """Which houses are dear: a median value above 25,000 dollars, from the other thirteen columns."""
-    A = np.loadtxt(_folder() / "housing.csv", delimiter=",")
+    A = np.loadtxt(data_folder() / "housing.csv", delimiter=",")
     return Mixed(A[:, :-1], (A[:, -1] > 25.0).astype(int), np.zeros(A.shape[1] - 1, bool))
 
 
@@ -63,7 +62,7 @@ def bank():
 
 def _mixed(file, delimiter, positive, left_out, header=0):
     """Rows of a file of text, whose last column is the label."""
-    with gzip.open(_folder() / file, "rt") as lines:
+    with gzip.open(data_folder() / file, "rt") as lines:
         rows = [row for row in csv.reader(io.StringIO(lines.read()), delimiter=delimiter, skipinitialspace=True) if row]
     *columns, label = zip(*rows[header:], strict=True)
     del columns[left_out]
@@ -76,10 +75,6 @@ def _mixed(file, delimiter, positive, left_out, header=0):
             category.append(len(numbers) - 1)
     is_category = np.isin(range(len(numbers)), category)
     return Mixed(np.stack(numbers, 1), (np.array(label) == positive).astype(int), is_category)
-
-
-def _folder():
-    return Path(os.environ["PNORM_DATA"])
 
 
 READERS = {name: partial(dense, name) for name in ("pima", "ionosphere", "wdbc", "spambase", "magic", "a9a")}
@@ -105,6 +100,7 @@ def over_splits(n_splits, judged, out, readers=None):
     n_splits : the number of splits of each set.
     readers : what reads the sets, by name; those of `pnorm.datasets` if not given.
     """
+    data_folder()
     found = json.loads(out.read_text()) if out and out.exists() else {}
     for name, n in n_splits.items():
         data, runs = (readers[name] if readers else getattr(pnorm.datasets, name))(), []

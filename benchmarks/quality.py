@@ -19,7 +19,6 @@ above the first negative; pAUC is standardised, 0.5 is chance; seconds are media
 scoring.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -41,7 +40,7 @@ from pnorm import metrics
 from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import parser_of
 from public_sets import over_splits
 from tables import list_table
 
@@ -220,7 +219,7 @@ def write_rst(found, path):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--set", action="append", choices=SPLITS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")

@@ -16,6 +16,7 @@ over the queries to judge by, in hundredths. Differences between methods are pai
 """
 
 import numpy as np
+from command_line import parser_of
 
 import pnorm
 from pnorm import metrics
@@ -91,4 +92,5 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     main()

@@ -11,7 +11,6 @@ few. Random splits, two thirds to train on and one third to judge by, the same f
 pressure, skin fold, insulin or body mass of zero is missing.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +23,7 @@ import pnorm
 from pnorm import metrics
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from public_sets import corrected_error, splits
 from tables import list_table
 
@@ -152,9 +151,10 @@ def rst(of):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--splits", type=int, help="how many, for every set")
     arguments = parser.parse_args()
+    data_folder()
     from pnorm._command.reproduce import print_columns
 
     for name in SPLITS:

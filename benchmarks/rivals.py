@@ -9,7 +9,6 @@ process, on the same rows, with the same number of threads; figures are medians 
 docs quote this output.
 """
 
-import argparse
 import importlib
 import itertools
 import multiprocessing
@@ -18,6 +17,7 @@ from functools import partial
 from statistics import mean, median
 
 import numpy as np
+from command_line import parser_of
 
 import pnorm
 
@@ -25,7 +25,7 @@ P = 4.0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--threads", type=int, default=multiprocessing.cpu_count())
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, to try the script")
     given = parser.parse_args()

@@ -10,6 +10,7 @@ import pickle
 import time
 
 import numpy as np
+from command_line import parser_of
 from scipy.special import expit
 
 from pnorm import metrics
@@ -46,4 +47,5 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     main()

@@ -15,6 +15,7 @@ import pandas
 import pnorm
 
 sys.path.insert(0, str(Path(__file__).parent))
+from command_line import data_folder, parser_of
 from public_sets import READERS, splits
 
 SETS = ("pima", "wdbc", "ionosphere", "spambase", "magic", "adult", "bank")
@@ -47,6 +48,8 @@ def measured(name):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     warnings.simplefilter("ignore", pnorm.rankers.UnknownLevelWarning)
     print("set         points  lines  bound  AUC: scores  points  at the top: scores  points  turned    tied")
     for name in SETS:

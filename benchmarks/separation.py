@@ -7,9 +7,8 @@ over these splits of the AUC and of the precision in the first tenth of the held
 Takes about a minute.
 """
 
-import sys
-
 import numpy as np
+from command_line import data_folder, parser_of
 
 import pnorm
 from pnorm import metrics
@@ -75,6 +74,10 @@ def compare(name, draw, p):
 
 
 if __name__ == "__main__":
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("set", nargs="*", help="marker, levels, Pima, Ionosphere or Spambase; by default all")
+    asked = parser.parse_args()
+    data_folder()
     heads = ["lam", "lam_along", "far along", *[f"l2={share:g}p" for share in SHARES]]
     print("set            p splits  " + "  ".join(f"{head:11}" for head in heads))
     print(" " * 25 + "  ".join(["AUC   top  "] * len(heads)))
@@ -85,6 +88,6 @@ if __name__ == "__main__":
         "Ionosphere": split("ionosphere", 230),
         "Spambase": split("spambase", 1500),
     }
-    for name in sys.argv[1:] or sets:
+    for name in asked.set or sets:
         for p in P:
             compare(name, sets[name], p)

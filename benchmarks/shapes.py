@@ -16,6 +16,7 @@ from pathlib import Path
 
 import lightgbm
 import numpy as np
+from command_line import parser_of
 from scipy.sparse import csc_array
 
 import pnorm
@@ -119,6 +120,7 @@ def leaves(rows, trees=1600, size=31):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
     beside_stumps(10**5)
     beside_stumps(10**6)
     other_penalties(10**5)

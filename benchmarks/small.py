@@ -10,10 +10,10 @@ the two sides alternate, a figure is the median of repeated pairs, and a ratio t
 ratio is that of whole calls with 200. `claims.py` has the literal algorithm, pairs and all.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command_line import parser_of
 
 import pnorm
 
@@ -74,7 +74,7 @@ def measure(n_pos, n_neg, columns, rounds, pairs, times):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, to try the script")
     quick = parser.parse_args().quick
     print(

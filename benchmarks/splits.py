@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import parser_of
 from public_sets import corrected_error
 
 from pnorm._command.main import main as command
@@ -77,4 +77,5 @@ def main(words):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or LEADS)
+    _, words = parser_of(__file__, __doc__).parse_known_args()
+    main(words or LEADS)

@@ -14,7 +14,6 @@ The differences are to LightGBM alone, with their standard errors, corrected for
 Bengio, 2003), and the number of splits with more.
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -29,7 +28,7 @@ import pnorm
 from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import parser_of
 from public_sets import READERS, compared, few, measured, over_splits
 from tables import list_table
 
@@ -101,7 +100,7 @@ def show(found, rst=None):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--set", action="append", choices=READERS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")

@@ -23,7 +23,7 @@ import pnorm
 from pnorm import metrics
 
 sys.path.insert(0, str(Path(__file__).parent))
-
+from command_line import data_folder, parser_of
 from tables import list_table
 
 POWERS = (1, 4, 16, 64)
@@ -174,4 +174,6 @@ def tables(found):
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     print(tables(measured()))

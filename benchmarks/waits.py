@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from command_line import data_folder, parser_of
 
 import pnorm
 
@@ -190,7 +191,11 @@ def measure(name):
 
 
 def main():
-    names = [name for name in PATHS if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("name", nargs="*", help="parts of the names of lines; by default all")
+    words = parser.parse_args().name
+    data_folder()
+    names = [name for name in PATHS if not words or any(word in name for word in words)]
     print(f"{'':44}{'seconds':>10}{'MB':>8}")
     context = multiprocessing.get_context("spawn")
     for name in names:

@@ -27,8 +27,8 @@ import pnorm
 from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
-
 from additive import columns
+from command_line import data_folder, parser_of
 from public_sets import MEASURES, READERS, corrected_error, few, measured, splits
 
 SPLITS = 10
@@ -93,4 +93,6 @@ def main():
 
 
 if __name__ == "__main__":
+    parser_of(__file__, __doc__).parse_args()
+    data_folder()
     main()

@@ -8,11 +8,11 @@ process, on the threads that `OMP_NUM_THREADS` allows. Wall-clock and processor 
 imports. The ratio is the median of the ratios of the turns.
 """
 
-import argparse
 import statistics
 import time
 
 import numpy as np
+from command_line import parser_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from pnorm.sklearn import PNormPush
@@ -37,7 +37,7 @@ def seconds(model, X, y):
 
 def main(argv=None):
     """Print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--repeat", type=int, default=3)

@@ -1,9 +1,11 @@
 """Every benchmark runs: each class with the first of its parameters."""
 
+import ast
 import importlib
 import inspect
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,6 +50,52 @@ def test_a_benchmark_runs(suite, name, tmp_path, monkeypatch):
 def test_the_configuration_is_read():
     configuration = json.loads((FOLDER / "asv.conf.json").read_text())
     assert (FOLDER / configuration["benchmark_dir"]).is_dir()
+
+
+HELP = """
+import contextlib, io, json, pathlib, runpy, sys
+folder, answers = pathlib.Path(sys.argv[1]), {}
+sys.path.insert(0, str(folder))
+for path in folder.glob("*.py"):
+    printed, sys.argv = io.StringIO(), [str(path), "--help"]
+    try:
+        with contextlib.redirect_stdout(printed):
+            runpy.run_path(str(path), run_name="__main__")
+    except ModuleNotFoundError as error:
+        answers[path.name] = error.name, ""
+    except SystemExit as end:
+        answers[path.name] = end.code, printed.getvalue()
+print(json.dumps(answers))
+"""
+
+
+def test_every_script_says_what_it_measures_and_what_it_takes():
+    run = [sys.executable, "-W", "ignore", "-c", HELP, str(FOLDER)]
+    answers = json.loads(subprocess.run(run, cwd=FOLDER.parent, capture_output=True, check=True).stdout)
+    listed = re.findall(r"^\| `(\w+\.py)` \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(answers) == sorted(listed)  # the other files are shared by these
+    for name, (code, text) in answers.items():
+        if text or code == 0:
+            title = ast.get_docstring(ast.parse((FOLDER / name).read_bytes())).splitlines()[0]
+            assert code == 0, name
+            assert f"\n{title}\n" in text, name
+            assert re.search(r"\nTakes \S.*\. Needs \S.* \(benchmarks/README.md\)\.\n", text), name
+        else:
+            assert code not in (None, "command_line", "public_sets", "pnorm"), name  # a package that is not installed
+    assert sum(code == 0 for code, _ in answers.values()) > 10
+
+
+def test_a_script_without_the_public_sets_says_what_to_set(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(FOLDER)
+    folder = importlib.import_module("command_line").data_folder
+    monkeypatch.setenv("PNORM_DATA", str(tmp_path))
+    assert folder() == tmp_path
+    monkeypatch.setenv("PNORM_DATA", str(tmp_path / "none"))
+    with pytest.raises(SystemExit, match=r"must name the folder of the public data sets; there is no folder .*none\. "):
+        folder()
+    monkeypatch.delenv("PNORM_DATA")
+    with pytest.raises(SystemExit, match=r"sets; it is not set\. benchmarks/README.md and"):
+        folder()
 
 
 @pytest.mark.usefixtures("few_resamples")
