@@ -19,7 +19,7 @@ from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._cutoff import written
-from pnorm._job.baselines import CURVES, LINEAR
+from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
@@ -408,7 +408,7 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
     lines, left_out = aligned(table, (0,)).splitlines(), list[int]()
     place = {name: k for k, name in enumerate(head)}
     alone = [k for name, k in place.items() if name.endswith(markup.ALONE)]
-    least = [*alone, place["by chance"], *[place[name] for name in (LINEAR, CURVES) if name in place]]
+    least = [*alone, place["by chance"], *[place[name] for name in (TREES, LINEAR, CURVES) if name in place]]
     given = _given_width()
     room = given - 2 if given else len(lines[0])  # a wrapped line would not be readable as a row
     while len(lines[0]) > room and least:
@@ -416,14 +416,31 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    told = [*no_better, markup.headline(quality), *simpler, *markup.beside(quality)]
+    told = [*no_better, markup.headline(quality), *simpler, *markup.larger_auc(quality)]
     wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
     return [
         *[line for statement in told for line in sentences(statement, 2)],
+        *_differences(quality),
         "",
         *lines,
         *wider,
     ]
+
+
+def _differences(quality: Quality) -> list[str]:
+    """Return a table of the differences to other lists, below an empty line, and what its intervals hold."""
+    told = markup.told_of_others(quality)
+    if not told:
+        return []
+    depth = told[0][0].depth
+    hits = f"{markup.hit_of(quality.push)}s in the {markup.of_end(quality.push)} {depth:,}"
+    rows = [["this list less", hits, "average precision"]]
+    for difference, average in told:
+        cells = [shown(difference.other, 24), markup.difference_of_hits(difference)]
+        rows.append([*cells, "" if average is None else markup.difference_of_averages(average)])
+    sure = f"{100 * quality.confidence:.4g} % intervals, which hold jointly"
+    notes = f"In brackets: {sure}. Neither better nor worse: may be chance."
+    return ["", *aligned(rows, (0, 1, 2)).splitlines(), *sentences(notes)]
 
 
 def test_notes(quality: Quality, has_details: bool) -> list[str]:
@@ -436,6 +453,8 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
             misses = "positives" if quality.push == "bottom" else "negatives"
             chosen = f"their penalty and a weight on the {misses} (1, 10 or 100) are chosen by cross-validation"
             told.append(f"The curves are splines; {chosen}.")
+    if TREES in quality.lists:
+        told.append("Boosted trees: scikit-learn.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")

@@ -378,13 +378,13 @@ def _trees(H: Table, columns: _Columns, rng: np.random.Generator) -> Callable[[A
         random_state=int(rng.integers(2**31)),
     )
     model.fit(matrix(both), np.arange(n_pos + n_neg) < n_pos)
-    return lambda X: np.asarray(model.decision_function(matrix(values_read(H, X))), np.float64)
+    return lambda X: np.asarray(model.decision_function(matrix(values_read(H, X))))
 
 
 def _of_trees(x: NDArray[Any], levels: NDArray[np.intp] | None) -> Vector:
     """Return a column for boosted trees: numbers that are finite, or the places of levels; NaN for other levels."""
     if levels is None:
-        return np.clip(x, -_LARGEST, _LARGEST)
+        return np.asarray(np.clip(x, -_LARGEST, _LARGEST))
     place = np.minimum(levels.searchsorted(x), levels.size - 1)
     return np.where(levels[place] == x, place, np.nan)
 

@@ -11,7 +11,7 @@ import numpy as np
 from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
-from pnorm._job.baselines import CURVES, LINEAR
+from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
@@ -813,6 +813,11 @@ def _glossary(of: Findings) -> Section:
             words["Logistic curves"] = (
                 "A logistic regression on a curve of each column, learned from the training rows. Cross-validation "
                 f"chooses its penalty, and a weight on the {of.miss}s from 1, 10 and 100."
+            )
+        elif name == TREES:
+            words["Boosted trees"] = (
+                "Many small decision trees, each of which corrects the ones before, learned from the training rows "
+                "(HistGradientBoostingClassifier of scikit-learn). They find interactions. Nobody can read their score."
             )
         elif name.endswith(markup.ALONE):
             words[text(name, 48)] = (

@@ -11,7 +11,7 @@ import numpy as np
 
 from pnorm._checks.text import counted, joined, shown
 from pnorm._default import BOTH, CUTS, LINES, STEPS
-from pnorm._job.baselines import CURVES, LINEAR
+from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
@@ -113,7 +113,7 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
 
     The interval is empty if it is zero alone. These are plain texts, for a terminal as well.
     """
-    hit = "negative" if push == "bottom" else "positive"
+    hit = hit_of(push)
     by, low, high = [of.depth * value for value in of.value]
     is_tied = abs(by - round(by)) > 1e-6  # rows that tie share their places in equal parts
     many = count(abs(round(by)))
@@ -128,6 +128,9 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
 
 THIS_IS_BETTER, OTHER_IS_BETTER, MAY_BE_CHANCE = "this list is better", "the other list is better", "may be chance"
 """Words for a difference whose interval is above zero, is below zero, or contains zero."""
+
+_BEYOND = {THIS_IS_BETTER: " better", OTHER_IS_BETTER: " worse", MAY_BE_CHANCE: ""}
+"""The same of this list, at the end of a cell."""
 
 
 def _shown_by(low: float, high: float) -> str:
@@ -258,6 +261,11 @@ def off_first(of: Quality) -> str:
     return "too high" if first.expected > first.positives.high else "too low"
 
 
+def hit_of(push: str) -> str:
+    """Return the word for a row that belongs at the end of the list that the push is at."""
+    return "negative" if push == "bottom" else "positive"
+
+
 def of_end(push: str) -> str:
     """Return the word for rows at the end of the list that the push is at."""
     return "last" if push == "bottom" else "first"
@@ -280,24 +288,32 @@ CALIBRATED = 100
 """Rows of either kind that are needed to judge probabilities: Vergouwe et al., J. Clin. Epidemiol. 58 (2005)."""
 
 
-def beside(of: Quality) -> list[str]:
-    """Return statements on the other lists, in plain text: one for each list, and one on AUC.
+def told_of_others(of: Quality) -> list[tuple[Difference, Difference | None]]:
+    """Return the differences to other lists that are told: in the first rows, and in average precision if it is known.
 
-    Each measure is named. A column alone has a statement if the list is not better in both measures. If the test shows
-    nothing of the list, only those that are better beyond chance have one.
+    A column alone is told of if the list is not better in both measures. If the test shows nothing of the list, only
+    those that are better beyond chance are told of.
     """
-    told, better = [], {name for name, _ in beaten(of)}
+    found, better = [], {name for name, _ in beaten(of)}
     averages = {difference.other: difference for difference in of.averages}
-    of_average = dict(zip(of.lists, of.measure("average_precision").others, strict=True))
     for difference in of.differences:
         name, average = difference.other, averages.get(difference.other)
         is_worse = difference.value.low <= 0.0 or (average is not None and average.value <= 0.0)
         if (of.beats_chance or name in better) and (is_worse or not name.endswith(ALONE)):
-            hits, *notes = compared(difference, of.push)
-            parts = [f"{hits}{_in_brackets(*notes)}"]
-            parts += [] if average is None else [_averages(of, average, of_average[name])]
-            told.append(f"Against {in_words(name)}: {'; '.join(parts)}.")
-    return [*told, *_larger_auc(of)]
+            found.append((difference, average))
+    return found
+
+
+def beside(of: Quality) -> list[str]:
+    """Return statements on the other lists, in plain text: one for each list, and one on AUC; each measure is named."""
+    told = []
+    of_average = dict(zip(of.lists, of.measure("average_precision").others, strict=True))
+    for difference, average in told_of_others(of):
+        hits, *notes = compared(difference, of.push)
+        parts = [f"{hits}{_in_brackets(*notes)}"]
+        parts += [] if average is None else [_averages(of, average, of_average[difference.other])]
+        told.append(f"Against {in_words(difference.other)}: {'; '.join(parts)}.")
+    return [*told, *larger_auc(of)]
 
 
 def _averages(of: Quality, difference: Difference, other: float) -> str:
@@ -313,7 +329,21 @@ def _averages(of: Quality, difference: Difference, other: float) -> str:
     return f"average precision {both}{_in_brackets(interval, _shown_by(low, high))}"
 
 
-def _larger_auc(of: Quality) -> list[str]:
+def difference_of_hits(of: Difference) -> str:
+    """Return how many more hits this list has among the first rows, with the interval in whole rows that hold it."""
+    by, low, high = [of.depth * value for value in of.value]
+    about = "about " * (abs(by - round(by)) > 1e-6)  # rows that tie share their places in equal parts
+    ends = [signed_count(end) for end in (math.floor(low + 1e-9), math.ceil(high - 1e-9))]
+    return f"{about}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[_shown_by(low, high)]}"
+
+
+def difference_of_averages(of: Difference) -> str:
+    """Return how much larger the average precision of this list is, with its interval."""
+    value, low, high = [f"{x:+.3f}".replace("-", "−") for x in of.value]
+    return f"{value} ({low} to {high}){_BEYOND[_shown_by(of.value.low, of.value.high)]}"
+
+
+def larger_auc(of: Quality) -> list[str]:
     """Return that other lists have a larger AUC, in two sentences, if some have."""
     auc = of.measure("auc")
     own = f"{float(auc.value):.3f}"
@@ -343,8 +373,8 @@ def in_words(name: str) -> str:
     """Return another list inside a sentence: the name of one that this package makes, or a name in quotes."""
     if name == LINEAR:
         return f"the {LINEAR}"
-    if name == CURVES:
-        return CURVES
+    if name in (CURVES, TREES):
+        return name
     if name.endswith(ALONE):
         return f"{called(name.removesuffix(ALONE))}{ALONE}"
     return called(name)
@@ -354,7 +384,7 @@ def headline(of: Quality) -> str:
     """Return one sentence on the first rows, in plain text."""
     measure = of.headline
     depth, hits = measure.depth, of.measure("hits", measure.depth)
-    hit, end = "negative" if of.push == "bottom" else "positive", of_end(of.push)
+    hit, end = hit_of(of.push), of_end(of.push)
     ties = abs(hits.value - round(hits.value)) > 1e-6  # rows that tie share their places in equal parts
     told = f"In the {end} {depth:,} rows: {f'about {hits.value:,.0f}' if ties else tenths(hits.value)} {hit}"
     if depth == 1:

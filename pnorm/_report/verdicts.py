@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pnorm._categories import Unread
 from pnorm._checks.text import counted, first, shown
-from pnorm._job.baselines import CURVES, LINEAR
+from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import Drift
 from pnorm._report import markup
@@ -143,6 +143,7 @@ def advice(quality: Quality) -> str:
 _INSTEAD = {
     LINEAR: " Use the linear model instead.",
     CURVES: " Use logistic regression on curves instead: SplineTransformer and LogisticRegression of scikit-learn.",
+    TREES: " If nobody reads the score, use them instead: HistGradientBoostingClassifier of scikit-learn.",
 }
 """The advice if another list is better, by the name of that list."""
 
@@ -157,7 +158,7 @@ def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
     as_good = [
         difference.other
         for difference in quality.averages
-        if difference.other not in better and difference.other != CURVES and not difference.value.low > 0.0
+        if difference.other not in better and difference.other not in (CURVES, TREES) and not difference.value.low > 0.0
     ]
     simpler = [name for name in as_good if name == LINEAR or name.endswith(markup.ALONE)]
     which = ", which is simpler" if len(simpler) == 1 else ", which are simpler"
