@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import json
+import math
 import os
 import re
 import runpy
@@ -639,12 +640,18 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
     assert status == 0
     text = " ".join(out.split())
     line = next(line for line in out.splitlines() if line.startswith("  average precision ")).split()
-    own, (linear, curves, column) = float(line[2]), map(float, line[-4:-1])
-    for name, other in (("the linear model", linear), ("logistic curves", curves), ("“a” alone", column)):
+    own, (linear, curves, trees, column) = float(line[2]), map(float, line[-5:-1])
+    names = {"the linear model": linear, "logistic curves": curves, "boosted trees": trees, "“a” alone": column}
+    for name, other in names.items():
         told = rf"Against {name}: [^;]*(?:\([^)]*\))?; (?:(?:nearly )?the same )?average precision,? {own:.3f}"
         told += rf" against {other:.3f} \(" * (other != own)
-        assert (re.search(told, text) is not None) == (name != "“a” alone" or other > own)
         assert (re.search(told, page.read_text(encoding="utf-8")) is not None) == (name != "“a” alone" or other > own)
+        cells = re.search(
+            rf" {name.removeprefix('the ').replace('“a”', 'a')} [+−\d]+ \(.*?\)(?: \w+)? ([+−])(\d\.\d+) \(", text
+        )
+        assert (cells is not None) == (name != "“a” alone" or other > own)
+        if cells is not None:
+            assert float(cells[2]) * (1 if cells[1] == "+" else -1) == pytest.approx(own - other, abs=1.1e-3)
     (told,) = re.findall("The test does not show that this list is better than the linear model[^.]*simpler[.]", text)
     assert page.read_text(encoding="utf-8").count(told) == 1
     assert "better than “logistic curves”" not in text  # they are no simpler
@@ -676,10 +683,8 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
     found = quality(f_pos, f_neg, {"other": (g_pos, g_neg)}, depths=[10])
     by, low, high = [10 * x for x in found.difference.value]
     text = " ".join(" ".join(printing.quality_lines(found)).split())
-    if by == 0:
-        assert f"({-low:g} fewer to {high:g} more);" in text
-    else:
-        assert re.search(r"in the first 10 rows \([^)]*; may be chance\);", text)
+    assert low < 0 < high
+    assert f" other {by:+.0f} ({low:.0f} to {high:+.0f}) ".replace("-", "−").replace("+0", "0") in text
     short, full = [" ".join(printing.test_notes(found, has_details)) for has_details in (False, True)]
     assert "hold jointly" not in short
     assert "The intervals of the 2 differences to other lists hold jointly with 95 % confidence" in full
@@ -779,13 +784,15 @@ def test_one_column_that_is_as_good_is_told(good, push):
     by, low, high = [of.depth * x for x in of.value]
     assert by == pytest.approx(measured.measure("hits", of.depth).value - measured.measure("hits", of.depth).others[1])
     assert low <= by <= high
-    many = (
-        f"as many {what}s" if by == 0 else f"{abs(by):.0f} {what}{'s' * (abs(by) != 1)} {'more' if by > 0 else 'fewer'}"
-    )
-    begins = rf"Against “age” alone: {many} in the {first} {of.depth} rows"
-    (told,) = re.findall(begins + r"((?: \([^()]*\))?); [^()]*average precision", text) or [None]
+    depths = {difference.depth for difference in measured.differences}
+    where, before = ("rows", f"{of.depth} rows: ") if len(depths) > 1 else (of.depth, "")
+    ends = [f"{math.floor(low):+d}", f"{math.ceil(high):+d}"]
+    cell = f"{by:+.0f} ({ends[0]} to {ends[1]})".replace("-", "−").replace("+0", "0")
+    (told,) = re.findall(rf"age alone {before}{re.escape(cell)}( better| worse)? [+−0]", text) or [None]
+    if told is not None:
+        assert f" this list less {what}s in the {first} {where} average precision linear model " in text
     assert (told is not None) == (low <= 0 or average.others[1] >= average.value)
-    assert ("the other list is better" in (told or "")) == (high < 0)
+    assert told in (None, " worse" if high < 0 else " better" if low > 0 else "")
 
 
 def test_a_list_of_noise_is_said_to_be_one(capsys, tmp_path):
@@ -818,8 +825,7 @@ def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():
         warned = texts(verdicts(measured, None), "better")
         assert (warned != []) == is_better
         text = " ".join(" ".join(printing.quality_lines(measured)).split())
-        told = r"Against “x” alone: [^()]* \([^()]*; the other list is better\);"
-        assert (re.search(told, text) is not None) == is_better
+        assert (re.search(r" x alone −\d+ \([^()]*\) worse ", text) is not None) == is_better
 
 
 @pytest.mark.parametrize(("top", "k"), [(10, 50), (60, 60)])
@@ -1383,6 +1389,7 @@ def test_imports_of_the_command_are_what_it_needs(table):
     path, *_ = table
     code = (
         "import sys, pnorm._command.main\n"
+        "sys.modules['sklearn'] = None  # which imports pandas\n"
         f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-p', '1', '-t', '1']) == 0\n"
         "assert not {'pyarrow', 'pandas', 'polars', 'pnorm._command.reproduce'} & set(sys.modules)"
     )
@@ -2461,9 +2468,12 @@ def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path)
     _, out, _ = run(capsys, path, "--label", "label", "--report", page, *QUICK)
     words = re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))
     told = " ".join(out.split())
-    statements = re.findall(r"Against .*?\.(?= Against| The AUC| {2}|precision)", told)
-    assert statements
-    assert all(statement in words for statement in statements)
+    told_there = r"average precision,? \d\.\d+(?: against \d\.\d+)? \((?:difference )?(.*?)[;)]"
+    statements = re.findall(rf"Against (?:the )?([^:]*): (?:(?!Against).)*?{told_there}", words)
+    assert len(statements) >= 3
+    for name, interval in statements:
+        (cell,) = re.findall(rf" {re.sub('[“”]', '', name)} [+−\d]+ \(.*?\)(?: \w+)? [+−]\d\.\d+ \((.*?)\)", told)
+        assert cell == interval
     (interval,) = re.findall(
         r"In the first \d+ rows: \d+ positive \(95 % interval for the expected number: (\d+ to \d+)\); a random", told
     )

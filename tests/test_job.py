@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import itertools
 import re
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pnorm._command import printing
 from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
-from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, WEIGHTS, _chosen, _logistic, baselines
+from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, TREES, WEIGHTS, _chosen, _logistic, baselines
 from pnorm._job.copies import copies
 from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
@@ -815,7 +816,7 @@ def test_logistic_curves_by_scikit_learn(push):
     missing = rng.random(600) < 0.1
     y = rng.random(600) < expit(3 * np.sin(2 * X[:, 0]) + X[:, 1] - 1)
     table = {"a": X[:, 0], "b": np.where(missing, np.nan, X[:, 1]), "c": X[:, 2]}
-    _, curves, _ = baselines(*sides_of(table, y), push=push)
+    _, curves, *_ = baselines(*sides_of(table, y), push=push)
     assert curves.name == CURVES
     columns = []
     for x in table.values():
@@ -865,6 +866,48 @@ def test_the_weight_of_logistic_curves_is_chosen_by_the_measures_of_the_default(
     assert _chosen(hits[:40], others) == (0.1, 1.0)
 
 
+@pytest.mark.parametrize("n", [90, 600])
+def test_boosted_trees_by_scikit_learn(n):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    rng = np.random.default_rng(0)
+    a, b, kind = rng.normal(size=n), rng.normal(size=n), rng.integers(3, size=n)
+    y = rng.random(n) < expit(4 * np.sign(a) * np.sign(b) + kind - 1)  # no sum over columns
+    table = {"a": np.where(rng.random(n) < 0.1, np.nan, a), "b": b, "kind": np.array(["u", "v", "w"])[kind]}
+    lines, _, trees, _ = baselines(*sides_of(table, y), seed=3)
+    assert trees.name == TREES
+    f, of_lines = trees.score(table), lines.score(table)
+    assert metrics.auc(f[y], f[~y]) > metrics.auc(of_lines[y], of_lines[~y]) + 0.05
+    A = np.column_stack([table["a"], b, kind])
+    how = {"max_iter": 50, "early_stopping": False} if n == 90 else {"max_iter": 300, "early_stopping": True}
+    agreed = []
+    for seed in range(20):
+        model = ensemble.HistGradientBoostingClassifier(
+            learning_rate=0.05, categorical_features=[2], random_state=seed, **how
+        )
+        g = model.fit(np.concatenate([A[y], A[~y]]), np.sort(y)[::-1]).decision_function(A)
+        agreed.append(np.corrcoef(f, g)[0, 1])
+    assert max(agreed) > 0.98
+
+
+def test_boosted_trees_of_many_levels_of_large_numbers_and_of_new_rows():
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    level = rng.integers(400, size=4000)
+    x = rng.choice([-1e150, 0.0, 1e150, np.nan], 4000)
+    y = rng.random(4000) < np.where((level < 200) == (x > 0.0), 0.8, 0.2)
+    table = {"level": np.array([f"v{k}" for k in level]), "x": x}
+    *_, trees, _ = baselines(*sides_of(table, y), kinds={"level": "category"})
+    f = trees.score(table)
+    assert metrics.auc(f[y], f[~y]) > 0.7
+    assert np.isfinite(trees.score({"level": ["new", "v1"], "x": [np.nan, 2e307]})).all()
+
+
+def test_without_scikit_learn_there_are_no_boosted_trees(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    table, y = mixed(100)
+    assert [of.name for of in baselines(*sides_of(table, y))][:-1] == [LINEAR, CURVES]
+
+
 def test_baselines_of_columns_with_little_in_them():
     pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
     neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
@@ -889,7 +932,7 @@ def test_from_a_table_to_a_tested_list():
     f, y_held = alone.score(test), y[held]
     assert (found.scores == f).all()
     assert (found.held_out[1] == y_held).all()
-    assert found.quality.lists == (LINEAR, CURVES, "income alone")
+    assert found.quality.lists == (LINEAR, CURVES, TREES, "income alone")
     assert found.quality.main == 15  # 30 of 300 are a tenth of the rows
     assert float(found.quality.measure("auc").value) == metrics.auc(f[y_held], f[~y_held])
     others = [metrics.auc(of[y_held], of[~y_held]) for of in found.others.values()]

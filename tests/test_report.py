@@ -219,7 +219,7 @@ def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
         assert whole[name][1] == pytest.approx(value, rel=1e-12)
         assert bool(re.search(r"\d to \d", whole[name][0])) == (name != "positives above every negative")
     assert "Positives above every negative have none: one row decides" in full.words
-    assert "The intervals of the 6 differences to other lists hold jointly with 95 % confidence" in full.words
+    assert "The intervals of the 8 differences to other lists hold jointly with 95 % confidence" in full.words
 
 
 def test_other_lists_stand_beside_it(fitted, tmp_path):
@@ -285,8 +285,8 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
-    assert head[2:4] == ["linear model", "logistic curves"]
-    assert re.fullmatch(r"(age|city) alone", head[4])
+    assert head[2:5] == ["linear model", "logistic curves", "boosted trees"]
+    assert re.fullmatch(r"(age|city) alone", head[5])
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
     assert len(page_of(tmp_path / "r.html").tables["The whole list"][0]) == 3  # none are asked for

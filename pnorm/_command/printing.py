@@ -417,13 +417,13 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
     told = [*no_better, markup.headline(quality), *simpler, *markup.larger_auc(quality)]
-    wider = [f"(more in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})"] if left_out else []
+    wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],
         *_differences(quality),
         "",
         *lines,
-        *wider,
+        *sentences(wider, 2),
     ]
 
 
@@ -432,12 +432,15 @@ def _differences(quality: Quality) -> list[str]:
     told = markup.told_of_others(quality)
     if not told:
         return []
-    depth = told[0][0].depth
-    hits = f"{markup.hit_of(quality.push)}s in the {markup.of_end(quality.push)} {depth:,}"
+    depths = {difference.depth for difference, _ in told}  # lists with the same first rows differ further down
+    where = f"{depths.pop():,}" if len(depths) == 1 else "rows"
+    hits = f"{markup.hit_of(quality.push)}s in the {markup.of_end(quality.push)} {where}"
     rows = [["this list less", hits, "average precision"]]
     for difference, average in told:
-        cells = [shown(difference.other, 24), markup.difference_of_hits(difference)]
-        rows.append([*cells, "" if average is None else markup.difference_of_averages(average)])
+        more = f"{difference.depth:,} rows: " * bool(depths) + markup.difference_of_hits(difference)
+        rows.append(
+            [shown(difference.other, 24), more, "" if average is None else markup.difference_of_averages(average)]
+        )
     sure = f"{100 * quality.confidence:.4g} % intervals, which hold jointly"
     notes = f"In brackets: {sure}. Neither better nor worse: may be chance."
     return ["", *aligned(rows, (0, 1, 2)).splitlines(), *sentences(notes)]

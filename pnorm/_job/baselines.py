@@ -62,8 +62,8 @@ _RATE, _ROUNDS = 0.05, 300
 _FEW_ROUNDS = 50
 """The number of boosted trees where too few rows of either side are there to keep some back."""
 
-_TREE_LEVELS, _LARGEST = 250, 1e300
-"""The most frequent levels of a column, at most, and the largest numbers that boosted trees are given."""
+_TREE_LEVELS = 250
+"""The most frequent levels of a column, at most, that boosted trees are given."""
 
 _FOLDS_OF_COLUMNS = 5
 """Folds by which the best column is chosen."""
@@ -382,9 +382,9 @@ def _trees(H: Table, columns: _Columns, rng: np.random.Generator) -> Callable[[A
 
 
 def _of_trees(x: NDArray[Any], levels: NDArray[np.intp] | None) -> Vector:
-    """Return a column for boosted trees: numbers that are finite, or the places of levels; NaN for other levels."""
+    """Return a column for boosted trees: numbers as they are, or the places of levels; NaN for other levels."""
     if levels is None:
-        return np.asarray(np.clip(x, -_LARGEST, _LARGEST))
+        return x
     place = np.minimum(levels.searchsorted(x), levels.size - 1)
     return np.where(levels[place] == x, place, np.nan)
 
