@@ -2,12 +2,12 @@
 
     python benchmarks/comparisons.py [each]
 
-Four lists of the same rows: a normal merit, plus an error of each list of the same size. All four are equally good, so
-every "better" is wrong. One list stands for the trained one and is compared with the other three as on the page: in
-the precision of the first rows and in average precision. In the last case there is no merit, and all lists are noise.
+Five lists of the same rows: a normal merit, plus an error of each list of the same size. All five are equally good, so
+every "better" is wrong. One list stands for the trained one and is compared with the other four as on the page: in the
+precision of the first rows and in average precision. In the last case there is no merit, and all lists are noise.
 
 A line shows in how many draws the page calls this list better, another one, or either; the same for one comparison, on
-average over the three lists; and in how many draws this list passes for better than a random order. With `each`, every
+average over the four lists; and in how many draws this list passes for better than a random order. With `each`, every
 interval of a difference has 95 % by itself, which is not what the page does.
 """
 
@@ -25,7 +25,7 @@ DRAWS = 250
 ERROR = 0.5
 """The standard deviation of the errors. That of the merit within a class is 1."""
 
-OTHERS = ("linear model", "logistic curves", "x alone")
+OTHERS = ("linear model", "logistic curves", "boosted trees", "x alone")
 
 CASES = {
     "20, 180": (20, 180, 1.5, None, None),
@@ -38,7 +38,7 @@ CASES = {
 
 
 def lists(rng, n_pos, n_neg, apart, decimals):
-    """Return the scores of four lists, as pairs of positives and negatives."""
+    """Return the scores of five lists, as pairs of positives and negatives."""
     merit = np.repeat([apart, 0.0], [n_pos, n_neg]) + rng.normal(size=n_pos + n_neg)
     f = merit + ERROR * rng.normal(size=(1 + len(OTHERS), merit.size))
     return [(scores[:n_pos], scores[n_pos:]) for scores in (f if decimals is None else np.round(f, decimals))]

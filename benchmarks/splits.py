@@ -6,8 +6,7 @@ WORDS are what is typed after `pnorm`, without --seed; by default examples/leads
 command runs with --seed 1 to 9, and each seed holds out another fifth of the rows. Means of its measures are printed,
 and the differences "this list less the other list": their mean, its standard error, which is corrected for rows that
 splits share, the smallest and largest value, and in how many splits they are above, equal to and below zero. The best
-column is that with
-the largest AUC in training; it may differ by split.
+column is that with the largest AUC in training; it may differ by split. Boosted trees need scikit-learn.
 """
 
 import contextlib
@@ -31,7 +30,7 @@ LEADS = ["examples/leads.csv", "--label", "bought", "--id", "lead"]
 MEASURES = ("precision in the first ", "partial AUC", "average precision", "AUC")
 """Prefixes of the printed names of measures; of several depths the first one is taken."""
 
-RIVALS = ("linear model", "logistic curves", "best column")
+RIVALS = ("linear model", "logistic curves", "boosted trees", "best column")
 
 
 def measured(words):
@@ -46,9 +45,9 @@ def measured(words):
     for line in lines:
         name, *cells = re.split(r" {2,}", line.strip())
         of = next((of for of in MEASURES if name.startswith(of)), None)
-        if of is not None and len(cells) == 6:
+        if of is not None and len(cells) == 3 + len(RIVALS):
             mine, _, *others = cells  # the interval comes second, the random order last
-            found.setdefault(of.strip(), (name, [float(x) for x in (mine, *others[:3])]))
+            found.setdefault(of.strip(), (name, [float(x) for x in (mine, *others[:-1])]))
         if len(found) == len(MEASURES):
             return dict(found.values())
     raise SystemExit("the print of the command has no such table")

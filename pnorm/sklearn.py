@@ -1441,8 +1441,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array_like, shape (N,)
             Their labels.
         training : pair (rows, labels), optional
-            The rows of `fit`, for a comparison with a linear model and the best column, and for the drift since then.
-            Without them the page contains a line that the comparison is missing.
+            The rows of `fit`, for a comparison with a linear model, logistic curves, boosted trees and the best column,
+            and for the drift since then. Without them the page contains a line that the comparison is missing.
         **more : Any
             Other arguments of `pnorm.report_html`: ``ids``, ``others``, ``title`` and so on. The positive label, power,
             penalties, intercept, choice, trace, and cut-off are taken from the model.

@@ -131,8 +131,9 @@ def report_html(
     ids : sequence of length N, optional
         The names of the rows. By default, their numbers from 0.
     training : pair (rows, labels), optional
-        The training rows. Shapes then show their distribution. The page compares the list with two simple lists that
-        are learned from them, unless `others` is given, and compares the held-out rows with them, unless `drift` is
+        The training rows. Shapes then show their distribution. The page compares the list with a linear
+        model, logistic curves, the best column and, if scikit-learn is installed, boosted trees, all learned from
+        them, unless `others` is given, and compares the held-out rows with them, unless `drift` is
         given. The reasons compare a row with the average negative of them, or of X without them; with
         ``push="bottom"``, with the average positive.
     others : mapping from name to array_like, shape (N,), optional
@@ -198,7 +199,7 @@ def report_html(
     The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Evenly spaced rows are
     used for the shares of shapes if there are more than 100,000 rows, and for the importance of columns if rows times
     columns exceed 33 million. With training rows, the logistic curves to compare with are fitted up to 28 times,
-    on at most 16,384 rows of each class.
+    and up to 300 boosted trees once, on at most 16,384 rows of each class.
 
     Examples
     --------
