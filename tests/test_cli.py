@@ -2760,7 +2760,7 @@ def test_output_that_is_no_terminal_hides_nothing(capsys, tmp_path, monkeypatch)
     assert " ".join(line[-1] for line in lines) == note.strip()
     assert [line[0] for line in lines] == ["x", ""]
     monkeypatch.setenv("COLUMNS", "80")
-    assert "more in a wider terminal" in run(capsys, path, "--label", "y", *QUICK)[1]
+    assert "in a wider terminal" in run(capsys, path, "--label", "y", *QUICK)[1]
 
 
 @pytest.mark.parametrize(

@@ -543,7 +543,7 @@ def test_truth_values(words):
         with pytest.warns(UnknownLevelWarning, match=said):
             assert G.evaluate({"flag": values}).tolist() == [[1, 0], [0, 1]]
         with pytest.raises(
-            ValueError, match=rf"X has {value} at row 1, column 0 \('flag'\), which was a truth value when"
+            ValueError, match=rf"X has {value} at row 1, column 0 \('flag'\), which was a truth value in"
         ):
             G.evaluate({"flag": values[:1] + 5 * values[1:]})
 

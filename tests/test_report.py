@@ -195,14 +195,13 @@ def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
     f = pnorm.score(X, H, lam)
     sides = f[y], f[~y]
     head, *rows = full.tables["Positives among the first rows"]
-    assert [cell[0] for cell in head][:5] == ["First rows", "Positives", "Precision", "Recall", "Lift"]
+    assert [cell[0] for cell in head][:4] == ["First rows", "Positives", "Precision, lift", "Recall"]
     assert len(rows) >= 2
     for row in rows:
         k = int(row[0][0].replace(",", ""))
         precision = metrics.precision_at(*sides, k)
-        for cell, expected in zip(
-            row[1:], (k * precision, precision, metrics.recall_at(*sides, k), precision / y.mean()), strict=False
-        ):
+        assert row[2][2] == pytest.approx(precision / y.mean(), rel=1e-12)
+        for cell, expected in zip(row[1:], (k * precision, precision, metrics.recall_at(*sides, k)), strict=False):
             assert cell[1] == pytest.approx(expected, rel=1e-12)
             shown = float(re.match(r"[\d.,]+", cell[0])[0].replace(",", ""))
             assert shown == pytest.approx(
@@ -236,7 +235,7 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
     assert aucs[3][1] == pytest.approx(metrics.auc(-g[y], -g[~y]))
     for row in page.tables["Positives among the first rows"][1:]:
         k = int(row[0][0])
-        assert row[5][1] == pytest.approx(k * metrics.precision_at(g[y], g[~y], k))
+        assert row[4][1] == pytest.approx(k * metrics.precision_at(g[y], g[~y], k))
     more = 10 * (metrics.precision_at(*sides_of(fitted), 10) - metrics.precision_at(g[y], g[~y], 10))
     told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'}" if more else "as many positives"
     assert re.search(f"Against “age” alone: {told} in the first 10 rows", page.words)
@@ -924,7 +923,7 @@ def test_lists_with_a_larger_auc_are_named():
 
 def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
     heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
-    assert {"First rows", "Precision", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads
+    assert {"First rows", "Recall", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads
     assert ".stack thead { display: none; }" in full.text
 
 

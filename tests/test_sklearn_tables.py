@@ -238,7 +238,7 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
     assert np.array_equal(scores, model.decision_function(as_frame(table | {"age": texts}, library)))
     texts[2:] = (N - 2) * ["many"]
     with pytest.raises(
-        ValueError, match=r"^X has 'many' at row 2, column 0 \('age'\), which was a number in training; "
+        ValueError, match=r"^X has 'many' at row 2, column 0 \('age'\), which was a number in training, and "
     ):
         model.predict(as_frame(table | {"age": texts}, library))
 

@@ -251,7 +251,7 @@ def quality(
     None then, as a table does not say which rows the lists have in common.
 
     The cost is O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each; with
-    more than three other lists, more for the differences. It is a ValueError if a
+    four other lists or more, more for the differences. It is a ValueError if a
     side is empty, another list has other rows, or a depth is not from 1 to N.
     """
     push, sure = _checks.push(push), _checks.probability(confidence, "confidence")

@@ -227,7 +227,7 @@ def _worth(of: Findings) -> Section:
 def table_of_depths(of: Findings) -> str:
     """Return how many hits there are among the first rows, beside those of other lists."""
     q = of.quality
-    head = [f"{of.first.capitalize()} rows", f"{of.hit.capitalize()}s", "Precision", "Recall", "Lift",
+    head = [f"{of.first.capitalize()} rows", f"{of.hit.capitalize()}s", "Precision, lift", "Recall",
             *[f"{of.hit.capitalize()}s, {name}" for name in of.lists], f"{of.hit.capitalize()}s by chance"]  # fmt: skip
     rows = []
     for k in q.depths:
@@ -236,9 +236,9 @@ def table_of_depths(of: Findings) -> str:
             count(k),
             f'<span class="mine">{data(hits.value, count(hits.value))} '
             f'<span class="interval">{markup.whole(hits.value)}</span></span>',
-            estimate(float(precision.value), percent),
+            f'{estimate(float(precision.value), percent)} '
+            f'<span class="interval">{estimate(float(lift.value), markup.times)}</span>',
             estimate(float(recall.value), percent),
-            estimate(float(lift.value), markup.times),
             *[data(value, count(value)) for value in hits.others],
             data(hits.chance, count(hits.chance)),
         ])  # fmt: skip

@@ -143,7 +143,7 @@ def advice(quality: Quality) -> str:
 _INSTEAD = {
     LINEAR: " Use the linear model instead.",
     CURVES: " Use logistic regression on curves instead: SplineTransformer and LogisticRegression of scikit-learn.",
-    TREES: " If nobody reads the score, use them instead: HistGradientBoostingClassifier of scikit-learn.",
+    TREES: " If nobody reads the score, use HistGradientBoostingClassifier of scikit-learn instead.",
 }
 """The advice if another list is better, by the name of that list."""
 
