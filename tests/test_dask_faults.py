@@ -79,6 +79,7 @@ def assert_same_bits(found, expected):
     np.testing.assert_array_equal(found[1].log_objective, expected[1].log_objective)
 
 
+@pytest.mark.long
 def test_a_worker_killed_on_the_way_changes_nothing():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):

@@ -286,7 +286,7 @@ def test_separable_rows():
     np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, l2=0.01)[0], atol=1e-7)
 
 
-@pytest.mark.parametrize("l2", mark_repeats([0.0, 1e-6, 1e-20], quick=[0.0, 1e-20]))
+@pytest.mark.parametrize("l2", mark_repeats([0.0, 1e-6, 1e-20], quick=[0.0]))
 def test_partitions_have_the_widest_margin_too(l2):
     pos, neg = sides()
     pos = pos + 6.0 * (pos.mean(axis=0) - neg.mean(axis=0))

@@ -149,7 +149,9 @@ def test_coefficients_grow_as_the_penalty_falls():
     assert path.log_objective[-1] - trace.log_objective[-1] < 1e-3
 
 
-@pytest.mark.parametrize("options", [{}, weighted(0), grouped(0)], ids=["rows", "weights", "groups"])
+@pytest.mark.parametrize(
+    "options", [pytest.param({}, marks=pytest.mark.long), weighted(0), grouped(0)], ids=["rows", "weights", "groups"]
+)
 @pytest.mark.parametrize("p", mark_repeats([1, 16], quick=[16]))
 def test_the_largest_penalty_is_the_square_of_the_gradient_at_zero(p, options):
     pos, neg = problem(8)
@@ -282,6 +284,7 @@ def test_no_start_goes_far_beyond_what_is_known():
     assert _beyond(lam, 2.0 * lam, (1.0, 0.0), (0.5, 0.0), (0.0, 0.0)) == []
 
 
+@pytest.mark.long
 def test_a_path_takes_fewer_steps_than_cold_starts(rng):
     X = rng.normal(size=(80, 4))
     pos, neg = X[X[:, 0] > 0.0] + 0.5, X[X[:, 0] <= 0.0]

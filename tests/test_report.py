@@ -575,7 +575,9 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("attack", [*ATTACKS, "long " * 40_000], ids=range(len(ATTACKS) + 1))
+@pytest.mark.parametrize(
+    "attack", [*ATTACKS, pytest.param("long " * 40_000, marks=pytest.mark.long)], ids=range(len(ATTACKS) + 1)
+)
 def test_whatever_names_and_values_hold_is_text(attack, tmp_path):
     table = {
         f"age {attack}": TABLE["age"],

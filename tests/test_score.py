@@ -167,6 +167,7 @@ def test_threads_that_ask_for_different_coefficients_get_their_own_scores():
             np.testing.assert_array_equal(f, expected[k % 4])
 
 
+@pytest.mark.long
 def test_many_small_calls_keep_nothing():
     H, row = collections()["quantiles"], ROWS[:1]
     asked = [np.random.default_rng(k).normal(size=len(H)) for k in range(50)]

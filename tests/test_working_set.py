@@ -106,7 +106,7 @@ RANKERS = {
 }
 
 
-@pytest.mark.parametrize("kind", mark_repeats(list(RANKERS), quick=["steps and slopes", "categories"]))
+@pytest.mark.parametrize("kind", mark_repeats(list(RANKERS), quick=["categories"]))
 def test_what_is_found_in_memory_is_found_on_partitions(kind):
     kinds = []
     for seed in range(16):
@@ -129,6 +129,7 @@ def test_what_is_found_in_memory_is_found_on_partitions(kind):
     assert min(map(kinds.count, ("overlapping", "quasi-separable", "separable"))) > 0
 
 
+@pytest.mark.long
 def test_signs():
     changed = 0
     for seed in range(40):
@@ -221,6 +222,7 @@ def partitioned_asks(pos, neg):
     return problem.executor.asked
 
 
+@pytest.mark.long
 def test_few_rows_travel():
     pos, neg = touching(4000)
     sizes, decided = {}, {}
