@@ -498,9 +498,9 @@ def auc(
     Notes
     -----
     The interval is that of Newcombe's method 5 [2]_, which takes the variance of Hanley and McNeil at each end. If the
-    AUC varies more over the resamples than this variance at the value, the variance is multiplied by the ratio. In
-    ``benchmarks/intervals.py``, with 10 positives and more, 95 to 98 % of the 95 % intervals hold the mean over lists.
-    If all resamples agree, the interval has no width.
+    AUC varies more over the resamples than this variance at the value, the variance is multiplied by the ratio. An AUC
+    of 1 or 0 is one end of its interval. In ``benchmarks/intervals.py``, with 10 positives and more, 95 to 98 % of the
+    95 % intervals hold the mean over lists, and more for lists that are nearly perfect.
 
     References
     ----------

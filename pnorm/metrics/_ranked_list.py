@@ -204,7 +204,8 @@ class Auc:
             V(t) = t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n),   N = (m + n) / 2 - 1
 
         The ends are the roots of (value - t)² = z² r V(t), with r = max(1, variance / V(value)). The variance belongs
-        to the end, not to the value: a list that is better than others by luck also varies less.
+        to the end, not to the value: a list that is better than others by luck also varies less. A value of 0 or 1 is
+        an end itself, and r is 1.
 
         References
         ----------
@@ -216,10 +217,17 @@ class Auc:
         m, n = sizes
         half = 0.5 * (m + n) - 1.0
 
-        def spread(t: float) -> float:
-            return t * (1.0 - t) * (1.0 + half * (1.0 - t) / (2.0 - t) + half * t / (1.0 + t)) / (m * n)
+        def rest(t: float) -> float:
+            return (1.0 + half * (1.0 - t) / (2.0 - t) + half * t / (1.0 + t)) / (m * n)
 
-        factor = float(ndtri(0.5 + 0.5 * level)) ** 2 * max(1.0, variance / spread(value))
+        def spread(t: float) -> float:
+            return t * (1.0 - t) * rest(t)
+
+        factor = float(ndtri(0.5 + 0.5 * level)) ** 2
+        if min(value, 1.0 - value) < _STILL:  # divided by the root at the value; V(t) = V(1 - t)
+            end = float(brentq(lambda t: (1.0 - t) - factor * t * rest(t), 0.0, 1.0))
+            return (end, value) if value > 0.5 else (value, 1.0 - end)
+        factor *= max(1.0, variance / spread(value))
 
         def outside(t: float) -> float:
             return (value - t) ** 2 - factor * spread(t)
@@ -465,7 +473,7 @@ def estimates(
     ends = [found[tail].tolist(), found[draws - 1 - tail].tolist()]
     for i, measure in enumerate(of):
         variance = growth * float(found[:, i].var())
-        if isinstance(measure, Auc) and variance > _STILL:
+        if isinstance(measure, Auc) and (variance > _STILL or min(values[i], 1.0 - values[i]) < _STILL):
             ends[0][i], ends[1][i] = measure.ends(values[i], variance, sizes, level)
     return [Estimate(*numbers, level) for numbers in zip(values, ends[0], ends[1], strict=True)]
 
