@@ -255,7 +255,10 @@ def without_interval(found):
 
 def test_a_list_without_a_mistake_has_intervals_with_a_width():
     found = quality(np.arange(10.0, 40.0), np.arange(10.0), depths=[10])
-    for key, most in (("precision", 1.0), ("positives_at_top", 30.0), ("auc", 1.0), ("average_precision", 1.0)):
+    auc = metrics.auc(np.arange(10.0, 40.0), np.arange(10.0), confidence=0.95)
+    assert tuple(found.measure("auc").value) == tuple(auc)
+    assert auc.low < auc.high
+    for key, most in (("precision", 1.0), ("positives_at_top", 30.0), ("average_precision", 1.0)):
         value, low, high = found.measure(key).value
         assert (value, high) == (most, most)
         assert low == pytest.approx(most * 0.025 ** (1 / (10 if key == "precision" else 30)))
