@@ -15,7 +15,9 @@ little.
 1. Scores by straight lines: `pnorm.train` on columns scaled to [0, 1], 200 rounds, and logistic regression on
    standardised columns: plain, with balanced class weights, and with a heavy weight on the wrong claims.
 2. Scores by cuts, 15 to a column, `pnorm.train` for 200 rounds; the estimator as it is by default, for which
-   cross-validation chooses p, weak rankers and penalty; and gradient boosting, which fits interactions.
+   cross-validation chooses p, weak rankers and penalty; logistic curves, which are logistic regression on splines with
+   a penalty and a weight on the wrong claims (1, 10 or 100) by cross-validation, as the command makes them; and gradient
+   boosting, which fits interactions.
 3. The straight lines on claims of which none is staged.
 """
 
@@ -24,6 +26,7 @@ from command_line import parser_of
 
 import pnorm
 from pnorm import metrics
+from pnorm._job.baselines import CURVES, baselines
 
 POWERS = (1, 4, 16)
 FIRST, VERY_FIRST = 1000, 100
@@ -75,6 +78,12 @@ def estimator(pos, neg, rows):
     return pnorm.sklearn.PNormPush().fit(*labelled(pos, neg)).decision_function(rows)
 
 
+def curves(pos, neg, rows):
+    """The scores by logistic regression on splines, as the command compares with."""
+    found = {of.name: of.score for of in baselines(pos, neg)}
+    return found[CURVES](rows)
+
+
 def labelled(pos, neg):
     """Rows and labels."""
     return np.concatenate([pos, neg]), np.repeat([1, 0], [len(pos), len(neg)])
@@ -90,10 +99,10 @@ LINES = (
 )
 BLOCKS = {
     "Straight lines": (LINES, 0.1),
-    "Cuts, the estimator, gradient boosting": (
+    "Cuts, the estimator, logistic curves, gradient boosting": (
         {"p = 1, lines": lines(1)}
         | {f"p = {p}, cuts": cuts(p) for p in POWERS}
-        | {"PNormPush()": estimator, "gradient boosting": trees},
+        | {"PNormPush()": estimator, "logistic curves": curves, "gradient boosting": trees},
         0.1,
     ),
     "Straight lines, no staged claims": (LINES, 0.0),

@@ -790,7 +790,7 @@ def test_one_column_that_is_as_good_is_told(good, push):
     cell = f"{by:+.0f} ({ends[0]} to {ends[1]})".replace("-", "−").replace("+0", "0")
     (told,) = re.findall(rf"age alone {before}{re.escape(cell)}( better| worse)? [+−0]", text) or [None]
     if told is not None:
-        assert f" this list less {what}s in the {first} {where} average precision linear model " in text
+        assert f" difference from {what}s in the {first} {where} average precision linear model " in text
     assert (told is not None) == (low <= 0 or average.others[1] >= average.value)
     assert told in (None, " worse" if high < 0 else " better" if low > 0 else "")
 

@@ -347,6 +347,7 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     of = f"{markup.TERMS[learned.kind]} of the columns" if learned.kind in markup.TERMS else "terms"
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
+    score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
     proved = proof(trace, has_details, is_good or has_details)
     return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
@@ -435,7 +436,7 @@ def _differences(quality: Quality) -> list[str]:
     depths = {difference.depth for difference, _ in told}  # lists with the same first rows differ further down
     where = f"{depths.pop():,}" if len(depths) == 1 else "rows"
     hits = f"{markup.hit_of(quality.push)}s in the {markup.of_end(quality.push)} {where}"
-    rows = [["this list less", hits, "average precision"]]
+    rows = [["difference from", hits, "average precision"]]
     for difference, average in told:
         more = f"{difference.depth:,} rows: " * bool(depths) + markup.difference_of_hits(difference)
         rows.append(
