@@ -343,7 +343,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
         f"regression has {demonstration.LOGISTIC:.0f} wrong claims on average, and {demonstration.WEIGHTED:.0f} with a weight"
         in text
     )
-    assert f"({demonstration.DRAWS} draws" in text
+    assert f"weight by cross-validation, it has {demonstration.CURVED:g} ({demonstration.DRAWS} draws" in text
     assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
         round(demonstration.BY_DEFAULT),
         round(demonstration.OVER_DRAWS[16.0]),
