@@ -7,8 +7,9 @@ every "better" is wrong. One list stands for the trained one and is compared wit
 precision of the first rows and in average precision. In the last case there is no merit, and all lists are noise.
 
 A line shows in how many draws the page calls this list better, another one, or either; the same for one comparison, on
-average over the four lists; and in how many draws this list passes for better than a random order. With `each`, every
-interval of a difference has 95 % by itself, which is not what the page does.
+average over the four lists; and in how many draws this list passes for better than a random order. The last line has
+the largest Monte Carlo standard error of each column. With `each`, every interval of a difference has 95 % by itself,
+which is not what the page does.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -64,21 +65,37 @@ def page(seed, case, confidence):
     return said(found), found.beats_chance
 
 
+def standard_error(shares):
+    """Return the Monte Carlo standard errors of shares of the draws, or upper bounds for means over the lists.
+
+    The mean over the lists of one draw is between 0 and 1, so its variance is at most that of an indicator.
+    """
+    return np.sqrt(shares * (1.0 - shares) / DRAWS)
+
+
 def main(each=False):
     """Print a line for each case."""
     confidence = 1.0 - 0.05 * 2 * len(OTHERS) if each else 0.95  # it is divided by the number of differences
     heads = ["this", "other", "either", *["this", "other"] * 2]
     print(f"{'':20}{'a page':>21}{'precision':>14}{'average':>14}{'chance':>8}")
     print(f"{'positives, negatives':20}{''.join([f'{head:>7}' for head in heads])}")
+    lines = []
     with ProcessPoolExecutor() as pool:
         for case in CASES:
             pages = list(pool.map(partial(page, case=case, confidence=confidence), range(DRAWS), chunksize=5))
             words = np.array([of_others for of_others, _ in pages])
             of_page = [*words.any(axis=(1, 2)).mean(axis=0), words.any(axis=(1, 2, 3)).mean()]
-            told = [f"{share:7.1%}" for share in (*of_page, *words.mean(axis=(0, 2)).flat)]
+            lines.append([*of_page, *words.mean(axis=(0, 2)).flat])
             if not each:
-                told.append(f"{np.mean([is_better for _, is_better in pages]):8.1%}")
-            print(f"{case:20}{''.join(told)}", flush=True)
+                lines[-1].append(np.mean([is_better for _, is_better in pages]))
+            print_line(case, lines[-1])
+    print_line("standard error up to", standard_error(np.array(lines)).max(axis=0))
+
+
+def print_line(name, shares):
+    """Print shares below the heads of `main`."""
+    told = [f"{share:{width}.1%}" for share, width in zip(shares, [7] * 7 + [8], strict=False)]
+    print(f"{name:20}{''.join(told)}", flush=True)
 
 
 if __name__ == "__main__":

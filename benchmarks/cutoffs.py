@@ -5,7 +5,8 @@
 Lists with normal scores, whose truth is known. "Broken" is the share of lists whose cut-off has less precision than it
 promises, "none" the share without one. "Depth" is the mean share of the rows that could be taken with the precision, by
 `pnorm.cutoff`, by a Bonferroni correction of its cuts, and by the naive choice: the deepest row where the held-out
-precision is as large.
+precision is as large. The lines below the first table have the Monte Carlo standard error of a share of so many lists,
+and the largest probability that is not excluded where no list is broken.
 
 Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and 0.5 below. After their table, normal
 lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which know the share of positives among
@@ -78,6 +79,15 @@ def of_precision(n, apart, share, target, lists=LISTS):
         told.append((broken, 1.0 - some.size / lists, rows_above(some).sum() / lists / rows_above(best)))
     cells = "   ".join(f"{broken:7.1%} {none:6.1%} {depth:5.2f}" for broken, none, depth in told)
     print(f"{n:6} {share:6.0%} {target:10}   {cells}")
+
+
+def of_draws(*numbers):
+    """Print how far shares of so many lists may be from the probabilities."""
+    for lists in numbers:
+        at_5, at_50 = (np.sqrt(share * (1.0 - share) / lists) for share in (0.05, 0.5))
+        none = 1.0 - 0.05 ** (1.0 / lists)  # it leaves all lists unbroken with probability 5 %
+        print(f"of {lists:4} lists: standard error {at_5:.1%} at 5 %, {at_50:.1%} at 50 %; ", end="")
+        print(f"broken in none: up to {none:.1%} with 95 % confidence")
 
 
 def of_promises(lists=LISTS):
@@ -286,6 +296,7 @@ if __name__ == "__main__":
     for n in (300, 1000, 10_000):
         for apart, share, target in ((2.0, 0.3, 0.8), (3.0, 0.05, 0.8), (2.0, 0.05, 0.5)):
             of_precision(n, apart, share, target)
+    of_draws(LISTS, LISTS // 4)
     print(f"{'broken, 1000 rows':26}{'promise':>11}{'precision':>11}{'recall':>11}{'one list':>11}")
     of_promises()
     print(f"{'negatives at the top':>20}{'none':>10}{'at_least=100':>16}{'naive: rows':>15}")
