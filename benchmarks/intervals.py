@@ -155,8 +155,10 @@ if __name__ == "__main__":
     print(f"\n{'':33}{'AUC':>21}{'partial AUC':>21}{'average precision':>21}")
     print(f"{'positives':>9}{'negatives':>10}{'scores':>8}{'apart':>6}{HEAD * 3}")
     for sizes in ((10, 200), (20, 180), (50, 450)):
-        for apart, freedom in ((0.0, None), (1.0, None), (1.0, 3), (2.3, None), (3.0, 3), (3.5, None)):
+        for apart, freedom in ((0.0, None), (1.0, None), (1.0, 3), (2.3, None), (3.0, 3)):
             coverage_with_few_positives(apart, freedom, *sizes)
+        if sizes == (10, 200):
+            coverage_with_few_positives(3.5, None, *sizes)  # of these lists, 14 % are perfect
     print(f"\naverage precision\n{'':25}{'fixed classes':>21}{'drawn classes':>21}")
     print(f"{'positives':>9}{'negatives':>10}{'apart':>6}{HEAD * 2}")
     for case in ((20, 180, 0.0), (50, 450, 0.0), (50, 10, 0.0), (50, 10, 2.3)):

@@ -241,8 +241,8 @@ def minimize(
         R = Σ_k c̃_k g(Σ_i c_i ℓ(f(x_i) - f(x̃_k)))
 
     that is ``R^(1/p)`` for the price ``Power(p)`` (log R is not convex unless the loss is exponential), log R for the
-    exponential price, and R for a price of your own, plus ``l2/2 |λ|^2``. With a penalty, ``|gradient|^2 / (2 l2)`` is
-    a certificate and the status is ``"converged"``. Without a penalty there is no certificate. The status
+    exponential price, and R for a price of your own, plus ``l2/2 |λ|^2``. With l2, ``|gradient|^2 / (2 l2)`` is
+    a certificate and the status is ``"converged"``. Without l2 there is no certificate. The status
     ``"stationary"`` then means that no edge is above `tol`, which is the minimum if the price never falls. With a price
     that falls somewhere, it is a stationary point, and the message states this. The hinge has corners, at which L-BFGS
     fails: pass `smoothing`. Losses that reach zero have a minimiser on separable data too, with R = 0.
