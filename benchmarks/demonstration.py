@@ -15,9 +15,9 @@ little.
 1. Scores by straight lines: `pnorm.train` on columns scaled to [0, 1], 200 rounds, and logistic regression on
    standardised columns: plain, with balanced class weights, and with a heavy weight on the wrong claims.
 2. Scores by cuts, 15 to a column, `pnorm.train` for 200 rounds; the estimator as it is by default, for which
-   cross-validation chooses p, weak rankers and penalty; logistic curves, which are logistic regression on splines with
-   a penalty and a weight on the wrong claims (1, 10 or 100) by cross-validation, as the command makes them; and gradient
-   boosting, which fits interactions.
+   cross-validation chooses p, weak rankers and penalty; logistic curves as the command makes them, which are logistic
+   regression on splines with a penalty and a weight on the wrong claims (1, 10 or 100) by cross-validation; and
+   gradient boosting, which fits interactions.
 3. The straight lines on claims of which none is staged.
 """
 
