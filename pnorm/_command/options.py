@@ -78,6 +78,10 @@ test:
   the work you can do, not from the results. A row without a value in the column of --time stops
   the command. With --unlabelled rank it counts as a row without a label.
 
+ids:
+  The file of --out names the rows by --id, or by their number from 0 in the column row. If ids
+  repeat, it has both columns. The file of a table read in batches is in the order of the rows.
+
 spreadsheets:
   In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an
   apostrophe in front, so that spreadsheet programs do not run it as a formula. Numbers are kept.
