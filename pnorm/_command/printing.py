@@ -26,7 +26,7 @@ from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, NO_LEVEL, ColumnPlan, Table
+from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -290,12 +290,8 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
     asked = {ask.column for ask in asks(H)}  # a warning says what they are
-    usable = [
-        of
-        for of in out
-        if of.values > 1 and of.note != AS_ASKED and of.name not in asked and not of.note.startswith(NO_LEVEL)
-    ]
-    hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
+    usable = [name for name in getattr(H, "as_levels", ()) if name not in asked]
+    hint = f" (to use one anyway: --kind {typed(f'{usable[-1]}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 
 
