@@ -2259,6 +2259,47 @@ def test_a_column_left_out_is_named_only_where_its_option_helps(capsys, tmp_path
             assert f"  {name} " not in told.partition("\nColumns left out")[2].partition("\n\n")[0]
 
 
+@BATCHES
+def test_rows_without_a_label_and_rows_without_a_time_are_counted_apart(capsys, tmp_path, batches):
+    """A row without either counts as a row without a label."""
+    path, out = tmp_path / "t.csv", tmp_path / "s.csv"
+    x = np.random.default_rng(4).normal(size=300)
+    table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
+    table["y"] = (x > 0.5).astype(int).astype(str)
+    table.loc[10:40, "day"] = ""
+    table.loc[[5, 20, 30], "y"] = ""
+    table.to_csv(path, index=False)
+    how = ["--label", "y", "--time", "day", "--unlabelled", "rank", *QUICK, *batches, "--out", out]
+    status, told, _ = run(capsys, path, *how)
+    assert (status, told.startswith(f"{path}: 268 rows with a label and a time, ")) == (0, True)
+    assert "  3 more rows have no label; --out ranks them with the others\n" in told
+    assert (
+        "  29 more rows have a label but no time in day, and are left out; --out ranks them with the others\n" in told
+    )
+    assert (pandas.read_csv(out)["labelled"] == 0).sum() == 32
+
+
+def test_ids_on_both_sides_of_a_time_are_counted(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    x = np.random.default_rng(4).normal(size=300)
+    table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
+    table["y"] = (x > 0.5).astype(int)
+    how = ["--label", "y", "--id", "lead", "--time", "day", *QUICK]
+    note = "also in training: with --time, rows of one id are not kept together\n"
+    ids = np.arange(300)
+    for changed, told in (
+        ({299: 298}, ""),
+        ({299: 0, 298: 297}, "1 of 59 test ids is "),
+        ({299: 0, 298: 0, 297: 1, 296: 2}, "3 of 59 test ids are "),
+    ):
+        table["lead"] = [f"L{changed.get(k, k)}" for k in ids]
+        table.to_csv(path, index=False)
+        text = run(capsys, path, *how)[1]
+        assert (f"  {told}{note}" in text) if told else (note not in text)
+    without_time = run(capsys, path, *[word for word in how if word not in ("--time", "day")])[1]
+    assert note not in without_time
+
+
 @pytest.mark.parametrize("again", ["L1", ""])
 def test_scores_of_repeated_ids_have_the_numbers_of_the_rows(capsys, tmp_path, again):
     """Two rows without an id cannot be told apart either. With different ids the numbers are left out."""
@@ -2348,9 +2389,9 @@ def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, 
     assert "add --unlabelled rank" in err
     status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
     assert (status, err) == (0, "")
-    assert (
-        f"  {undated.sum()} more rows have no label, or no time in booked; --out ranks them with the others\n" in text
-    )
+    left = "have a label but no time in booked, and are left out; --out ranks them with the others\n"
+    assert f"  {undated.sum()} more rows {left}" in text
+    assert "no label" not in text
     found = scores_of(out).loc[frame["tx"]]
     np.testing.assert_array_equal(found["labelled"] == 0, undated)
     assert not found["held_out"][undated].any()

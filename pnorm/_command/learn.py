@@ -354,6 +354,8 @@ def _print(
         else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
     )
     same = printing.repeated_ids(job.file, columns.id, columns.time is None and bool(job.held.any()))
+    if columns.time is not None:
+        same += printing.shared_ids(job.units, job.held)
     if job.test is not None:
         same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
     printing.notes(
