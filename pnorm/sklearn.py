@@ -547,6 +547,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "needs pandas (pip install pandas), or rank it in a terminal: pnorm FILE --label COLUMN"
             )
         if len(getattr(X, "shape", (0, 0))) == 1 and hasattr(X, "to_frame"):
+            index = getattr(X, "index", None)
+            if not reset and index is not None and any(name in index for name in self._names or ()):
+                raise ValueError(
+                    f"X must have rows and columns; got a single row ({type(X).__name__}). Pass a frame of one row: "
+                    "frame.iloc[[k]] instead of frame.iloc[k], or row.to_frame().T"
+                )
             raise ValueError(
                 f"X must have rows and columns; got a single column ({type(X).__name__}). Pass a frame, as in "
                 "frame[['amount']] or column.to_frame()"

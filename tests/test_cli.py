@@ -986,7 +986,10 @@ def test_constant_columns(capsys, tmp_path):
     assert (status, out) == (2, "")
     assert err.endswith("no column can be used (x: all values are equal)\n")  # no kind would make it of use
     path.write_text("id,y\n" + "".join([f"t{k},{k % 2}\n" for k in range(50)]))
+    assert run(capsys, path, "--label", "y")[2].endswith("nearly all values differ)\n")  # nor this one
+    path.write_text("id,y\n" + "".join([f"t{max(k, 3)},{k % 2}\n" for k in range(50)]))
     assert "nearly all values differ); --kind COLUMN=category uses one anyway" in run(capsys, path, "--label", "y")[2]
+    assert run(capsys, path, "--label", "y", "--kind", "id=category", *QUICK)[0] == 0
     path.write_text("x,y\n1,0\n1,1\n")
     status, out, _ = run(capsys, path, "--label", "y", "--rankers", "columns", "--details")
     assert status == 0
@@ -2232,15 +2235,103 @@ def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
     assert both in run(capsys, folder, *how)[1]
 
 
+BATCHES = pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
+
+
+@BATCHES
+def test_a_column_left_out_is_named_only_where_its_option_helps(capsys, tmp_path, batches):
+    """The last column of text is not, as all of its values are rare; with 12 rows of one value it is."""
+    path = tmp_path / "t.csv"
+    x = np.random.default_rng(5).normal(size=600)
+    table = pandas.DataFrame({"x": x, "number": 7 * np.arange(600), "code": [f"C{k}" for k in range(600)]})
+    how = ["--label", "y", *QUICK, *batches]
+    for name, value in ((None, None), ("code", "C1"), ("code_id", 7)):
+        of = table.rename(columns={"number": "code_id"})
+        if name is not None:
+            of.loc[:11, name] = value
+        of.assign(y=(x > 0.5).astype(int)).to_csv(path, index=False)
+        told = run(capsys, path, *how)[1]
+        hint = "" if name is None else f" (to use one anyway: --kind {name}=category)"
+        assert f"\nColumns left out{hint}\n" in told
+        if name is not None:
+            told, errors = run(capsys, path, *how, "--kind", f"{name}=category")[1:]
+            assert errors == ""
+            assert f"  {name} " not in told.partition("\nColumns left out")[2].partition("\n\n")[0]
+
+
+@BATCHES
+def test_rows_without_a_label_and_rows_without_a_time_are_counted_apart(capsys, tmp_path, batches):
+    """A row without either counts as a row without a label."""
+    path, out = tmp_path / "t.csv", tmp_path / "s.csv"
+    x = np.random.default_rng(4).normal(size=300)
+    table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
+    table["y"] = (x > 0.5).astype(int).astype(str)
+    table.loc[10:40, "day"] = ""
+    table.loc[[5, 20, 30], "y"] = ""
+    table.to_csv(path, index=False)
+    how = ["--label", "y", "--time", "day", "--unlabelled", "rank", *QUICK, *batches, "--out", out]
+    status, told, _ = run(capsys, path, *how)
+    assert (status, told.startswith(f"{path}: 268 rows with a label and a time, ")) == (0, True)
+    assert "  3 more rows have no label; --out ranks them with the others\n" in told
+    assert (
+        "  29 more rows have a label but no time in day, and are left out; --out ranks them with the others\n" in told
+    )
+    assert (pandas.read_csv(out)["labelled"] == 0).sum() == 32
+
+
+def test_ids_on_both_sides_of_a_time_are_counted(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    x = np.random.default_rng(4).normal(size=300)
+    table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
+    table["y"] = (x > 0.5).astype(int)
+    how = ["--label", "y", "--id", "lead", "--time", "day", *QUICK]
+    note = "also in training: with --time, rows of one id are not kept together\n"
+    ids = np.arange(300)
+    for changed, told in (
+        ({299: 298}, ""),
+        ({299: 0, 298: 297}, "1 of 59 test ids is "),
+        ({299: 0, 298: 0, 297: 1, 296: 2}, "3 of 59 test ids are "),
+    ):
+        table["lead"] = [f"L{changed.get(k, k)}" for k in ids]
+        table.to_csv(path, index=False)
+        text = run(capsys, path, *how)[1]
+        assert (f"  {told}{note}" in text) if told else (note not in text)
+    without_time = run(capsys, path, *[word for word in how if word not in ("--time", "day")])[1]
+    assert note not in without_time
+
+
+@pytest.mark.parametrize("again", ["L1", ""])
+def test_scores_of_repeated_ids_have_the_numbers_of_the_rows(capsys, tmp_path, again):
+    """Two rows without an id cannot be told apart either. With different ids the numbers are left out."""
+    path, model, out = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "s.csv"
+    x = np.random.default_rng(3).normal(size=300)
+    table = pandas.DataFrame({"lead": [f"L{k}" for k in range(300)], "x": x, "y": (x > 0.5).astype(int)})
+    learning, ranking = ["--label", "y", "-t", 2, "--save", model], ["--model", model]
+    note = "ids repeat, so the column row numbers the rows of the file, from 0"
+    for is_repeated in (False, True):
+        if is_repeated:
+            table.loc[[7, 9], "lead"] = again
+        table.to_csv(path, index=False)
+        for how in (learning, ranking):
+            assert run(capsys, path, *how, "--out", out)[0] == 0
+            by_row = pandas.read_csv(out, keep_default_na=False)
+            told = run(capsys, path, *how, "--id", "lead", "--out", out)[1]
+            assert (note in told) == is_repeated
+            found = pandas.read_csv(out, keep_default_na=False)
+            assert list(found)[: 1 + is_repeated] == ["lead", "row"][: 1 + is_repeated]
+            assert ("row" in found) == is_repeated
+            if is_repeated:
+                assert found["lead"].tolist() == table["lead"].iloc[found["row"]].tolist()
+                if how is ranking:
+                    assert found["row"].tolist() == by_row["row"].tolist()
+
+
 def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,day,y\n1,2024-01-01,0\n2,,1\n3,2024-01-03,0\n")
     err = run(capsys, path, "--label", "y", "--time", "day")[2]
     assert f"column day has no time in line 3 of {path}, and in 1 of 3 rows" in err
     assert "add --unlabelled rank, which leaves these rows out of training and test" in err
-
-
-BATCHES = pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
 
 
 @BATCHES
@@ -2298,9 +2389,9 @@ def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, 
     assert "add --unlabelled rank" in err
     status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
     assert (status, err) == (0, "")
-    assert (
-        f"  {undated.sum()} more rows have no label, or no time in booked; --out ranks them with the others\n" in text
-    )
+    left = "have a label but no time in booked, and are left out; --out ranks them with the others\n"
+    assert f"  {undated.sum()} more rows {left}" in text
+    assert "no label" not in text
     found = scores_of(out).loc[frame["tx"]]
     np.testing.assert_array_equal(found["labelled"] == 0, undated)
     assert not found["held_out"][undated].any()

@@ -602,6 +602,23 @@ def test_a_single_column_is_refused_with_the_way_to_a_frame(package):
             PNormPush().fit(column, np.arange(40) % 2)
 
 
+def test_a_single_row_is_refused_with_the_way_to_a_frame():
+    """A series with other names is a column."""
+    pandas = pytest.importorskip("pandas")
+    x, noise = np.random.default_rng(0).normal(size=(2, 80))
+    frame = pandas.DataFrame({"amount": x, "city": np.where(x > 0, "Oslo", "Rome")})
+    model = PNormPush(t_max=2).fit(frame, x + noise > 0.3)
+    row = frame.iloc[3]
+    for method in (model.explain, model.decision_function):
+        with pytest.raises(ValueError, match=r"got a single row \(Series\).* frame\.iloc\[\[k\]\] .*row\.to_frame"):
+            method(row)
+        with pytest.raises(ValueError, match=r"got a single column \(Series\)"):
+            method(frame["amount"])
+    expected = model.decision_function(frame)[[3]]
+    np.testing.assert_array_equal(model.decision_function(frame.iloc[[3]]), expected)
+    np.testing.assert_array_equal(model.decision_function(row.to_frame().T), expected)
+
+
 ODD_CASE = [("Yes", "no"), ("yes", "NO"), (" yes", "no"), ("yes", " No"), ("True", "false"), ("+1", "-1")]
 
 

@@ -88,8 +88,8 @@ class Rows:
     n_empty: int = 0
     """The number of rows of the file without a label: set apart, or negative if `is_empty_negative`."""
     is_empty_negative: bool = False
-    is_undated: bool = False
-    """Whether some of the rows without a label count as such because they have no time."""
+    n_undated: int = 0
+    """The number of rows among `n_empty` that have a label, but no time."""
     times: hold_out.Times | None = None
     """The reader of the column of --time, if the option is given."""
     all_rows: Rows | None = None
@@ -123,19 +123,19 @@ def rows_of(
     """Return the rows of a file, and their labels; `like` are other rows with the same meaning of labels."""
     assert columns.label is not None
     labels, has_label = labels_of(source, path, columns.label, what, arguments, None if like is None else like.positive)
-    is_undated, times = False, None
+    n_undated, times = 0, None
     if columns.time is not None:
         times, column, at = times_of(columns, path, arguments, source.place), source.column(columns.time), has_label
         with read_as_times(columns.time, source.place):
             times.add(_checks.rows(column, np.flatnonzero(at)), np.flatnonzero(at))
             if arguments.unlabelled == RANK:
                 dated = ~np.isnan(times.read(column))
-                has_label, is_undated = has_label & dated, not dated.all()
+                n_undated, has_label = int(np.count_nonzero(has_label & ~dated)), has_label & dated
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
     rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
-    return replace(with_labels(rows, has_label, n_empty > 0), is_undated=is_undated, times=times)
+    return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
 
 
 UNDATED = f"add --unlabelled {RANK}, which leaves these rows out of training and test"

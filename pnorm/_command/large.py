@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._checks.words import reads_as_missing
 from pnorm._coded.columns import Labelled, columns_of
 from pnorm._command import columns as _columns
 from pnorm._command import scores_file
@@ -92,7 +93,8 @@ class Reader:
         )
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
-        self._is_undated = False
+        self._n_undated = self._n_undated_seen = 0
+        """The number of them that have a label but no time, and how many were met in all passes up to now."""
         self.times: hold_out.Times | None = None
         """The reader of the column of --time, after the first pass over the column."""
         self._texts: set[str] = set()
@@ -137,8 +139,11 @@ class Reader:
         if self.times is None:
             return column
         there = ~np.isnan(self.times.read(batch.column(time)))
-        self._is_undated |= not there.all()
-        return [text if known else "" for text, known in zip(texts_of(column), there.tolist(), strict=True)]
+        found = []
+        for text, known in zip(texts_of(column), there.tolist(), strict=True):
+            self._n_undated_seen += not known and not reads_as_missing(text)
+            found.append(text if known else "")
+        return found
 
     @property
     def is_apart(self) -> bool:
@@ -148,7 +153,7 @@ class Reader:
     def positives(self) -> set[str]:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
         where = f" of {path_shown(self.path)}" if self.like is not None else ""
-        self.n_empty = self._labels.n_missing
+        self.n_empty, self._n_undated = self._labels.n_missing, self._n_undated_seen
         if self.negative is not None:
             _columns.check_negative(self._texts, self.negative, self.what)
         if self.n_empty:
@@ -185,7 +190,7 @@ class Reader:
         n_negative = 0 if self.is_apart else self.n_empty
         sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
-        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, is_undated=self._is_undated)
+        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=self._n_undated)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 

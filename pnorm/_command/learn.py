@@ -354,6 +354,8 @@ def _print(
         else printing.empty_labels(job.test, "; they are left out", arguments.test, arguments.negative)
     )
     same = printing.repeated_ids(job.file, columns.id, columns.time is None and bool(job.held.any()))
+    if columns.time is not None:
+        same += printing.shared_ids(job.units, job.held)
     if job.test is not None:
         same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
     printing.notes(
@@ -677,7 +679,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
     without = f", {unwritten}" if unwritten else ""
     threshold = None if cut is None else cut.score
     has_held, is_apart = job.held.any() and not found.is_refitted, arguments.unlabelled == RANK
-    path = path_shown(arguments.out)
+    path, told = path_shown(arguments.out), []
     if job.reader is not None and job.drawn is not None:
         split = job.drawn.split if has_held else None
         n = write_scores(arguments.out, job.reader, kept, threshold, split, has_probability=not unwritten)
@@ -705,7 +707,8 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines = [f"scores of {f.size:,} rows, best first{without}: {path}"]
-    told = []
+        if rows.ids is not None and scores_file.are_repeated(rows.ids):
+            told.append(scores_file.ROW_COLUMN)
     if has_held:
         of = "held_out = 0 and labelled = 1" if is_apart else "held_out = 0"
         told.append(f"rows with {of} are training rows")

@@ -76,7 +76,11 @@ test:
   number of rows to take from FILE. The tests of --precision begin with few rows. --at-least 200
   begins them at the first 200 held-out rows, and --at-least 20% at the first fifth. Choose it from
   the work you can do, not from the results. A row without a value in the column of --time stops
-  the command. With --unlabelled rank it counts as a row without a label.
+  the command. With --unlabelled rank it is left out, as a row without a label is.
+
+ids:
+  The file of --out names the rows by --id, or by their number from 0 in the column row. If ids
+  repeat, it has both columns. The file of a table read in batches is in the order of the rows.
 
 spreadsheets:
   In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an

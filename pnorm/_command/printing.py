@@ -26,7 +26,7 @@ from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, NO_LEVEL, ColumnPlan, Table
+from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -92,6 +92,7 @@ def labelled(path: str, rows: Rows, label: str) -> str:
     """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
     which = " with a label" if rows.n_empty and not rows.is_empty_negative else ""
+    which += " and a time" if rows.n_undated else ""
     return (
         f"{path_shown(path)}: {n:,} rows{which}, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
     )
@@ -100,15 +101,25 @@ def labelled(path: str, rows: Rows, label: str) -> str:
 def empty_labels(
     rows: Rows, what: str, path: str | None = None, negative: Sequence[str] | None = None, time: str | None = None
 ) -> list[str]:
-    """Return a sentence on rows without a label, if there are any; `what` becomes of them if they are set apart."""
+    """Return sentences on rows without a label or a time, if any; `what` becomes of them if they are set apart."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
-    other += "" if time is None or not rows.is_undated else f", or no time in {shown(time)}"
-    if not rows.n_empty:
-        return []
-    of, have = "" if path is None else f" of {path_shown(path)}", "has" if rows.n_empty == 1 else "have"
-    if rows.is_empty_negative:
-        return [f"{counted(rows.n_empty, 'row')}{of} {have} no label, which counts as negative"]
-    return [f"{counted(rows.n_empty, 'more row')}{of} {have} no label{other}{what}"]
+    of, found, n = "" if path is None else f" of {path_shown(path)}", [], rows.n_empty - rows.n_undated
+    if n and rows.is_empty_negative:
+        found.append(f"{counted(n, 'row')}{of} {_have(n)} no label, which counts as negative")
+    elif n:
+        found.append(f"{counted(n, 'more row')}{of} {_have(n)} no label{other}{what}")
+    if rows.n_undated and time is not None:
+        left = f"{_have(rows.n_undated)} a label but no time in {shown(time)}, and {_are(rows.n_undated)} left out"
+        found.append(f"{counted(rows.n_undated, 'more row')}{of} {left}{what}")
+    return found
+
+
+def _have(n: int) -> str:
+    return "has" if n == 1 else "have"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 _REPEATED = 2
@@ -135,12 +146,25 @@ def repeated_ids(rows: Rows, name: str | None, is_whole: bool = False) -> list[s
     if several:
         few = [f"{shown(text, 30)} ({_places(rows, at)})" for text, at in several[:_REPEATED]]
         more = ", ..." if len(several) > _REPEATED else ""
-        are = "is" if len(several) == 1 else "are"
-        told.append(f"{counted(len(several), 'id')} {are} in more than one row: {', '.join(few)}{more}")
+        told.append(f"{counted(len(several), 'id')} {_are(len(several))} in more than one row: {', '.join(few)}{more}")
     if n_empty:
-        told.append(f"{counted(n_empty, 'row')} {'has' if n_empty == 1 else 'have'} no id")
+        told.append(f"{counted(n_empty, 'row')} {_have(n_empty)} no id")
     split = "; an id is held out with all its rows, or not at all" if several and is_whole else ""
     return [f"{shown(name, 30)}: {'; '.join(told)}; all rows are kept{split}"] if told else []
+
+
+def shared_ids(units: NDArray[np.intp] | None, held: NDArray[np.bool_]) -> list[str]:
+    """Return a sentence on the ids of the test by --time that are also in training, if any; `units` number the ids."""
+    if units is None or not held.any():
+        return []
+    of_test = np.unique(units[held])
+    n = int(np.isin(of_test, units[~held]).sum())
+    if not n:
+        return []
+    return [
+        f"{n:,} of {counted(of_test.size, 'test id')} {_are(n)} also in training: with --time, rows of one id are not "
+        "kept together"
+    ]
 
 
 def _places(rows: Rows, at: Sequence[int]) -> str:
@@ -290,12 +314,8 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
     if len(out) > len(few):
         lines.append(f"and {len(out) - len(few):,} more")
     asked = {ask.column for ask in asks(H)}  # a warning says what they are
-    usable = [
-        of
-        for of in out
-        if of.values > 1 and of.note != AS_ASKED and of.name not in asked and not of.note.startswith(NO_LEVEL)
-    ]
-    hint = f" (to use one anyway: --kind {typed(f'{usable[-1].name}=category')})" if usable else ""
+    usable = [name for name in getattr(H, "as_levels", ()) if name not in asked]
+    hint = f" (to use one anyway: --kind {typed(f'{usable[-1]}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 
 

@@ -401,6 +401,8 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
         columns = scores_file.columns(f, rows.ids, chance, ranked.take, None, why, is_apart, of_ids, labels)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"scores of {counted(f.size, 'row')}, best first{without}: {path_shown(arguments.out)}")
+        if rows.ids is not None and scores_file.are_repeated(rows.ids):
+            lines[-1] += f" ({scores_file.ROW_COLUMN})"
     if arguments.report is not None:
         progress("writing the report")
         name, at = path_shown(printing.base_name(arguments.file)), np.flatnonzero(ranked.has_label)

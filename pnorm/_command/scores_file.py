@@ -45,19 +45,30 @@ def columns(
     id_column: str | None = None,
     labels: tuple[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of the file, without those that are None.
+    """Return the columns of the file, without those that are None. The rows are numbered if their ids do not differ.
 
     `id_column` is where the ids come from; `labels` are the column of the labels, and the labels.
     """
     rank = np.empty(f.size, np.intp)
     rank[np.argsort(-f, kind="stable")] = np.arange(1, f.size + 1)
-    found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {id_name(id_column): ids}
+    found: dict[str, Any] = {} if ids is None else {id_name(id_column): ids}
+    if ids is None or are_repeated(ids):
+        found["row"] = np.arange(f.size)
     found |= {"score": f, "probability": probability, "rank": rank, "take": take, "held_out": held}
     found |= {"labelled": has_label}
     if labels is not None:
         found[label_name(labels[0], id_column if ids is not None else None)] = labels[1]
     found["reasons"] = reasons
     return {name: values for name, values in found.items() if values is not None}
+
+
+def are_repeated(ids: Sequence[str]) -> bool:
+    """Return whether some rows have the same id; rows without an id have the same one."""
+    return len(set(ids)) < len(ids)
+
+
+ROW_COLUMN = "ids repeat, so the column row numbers the rows of the file, from 0"
+"""The remark on a file with repeated ids."""
 
 
 def id_name(column: str | None) -> str:

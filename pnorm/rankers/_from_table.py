@@ -329,11 +329,11 @@ def made(
     if not sources:
         reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
         rows = "pos and neg" if name == "pos" else name
-        usable = any(of.values > 1 and not of.note.startswith(NO_LEVEL) for of in plan)
-        hint = '; kinds={"COLUMN": "category"} uses one anyway' if usable else ""
+        hint = '; kinds={"COLUMN": "category"} uses one anyway' if any(of.has_levels for of in learned) else ""
         raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
     _tell(learned, plan_called)
-    return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None])
+    as_levels = [of.plan.name for of in learned if of.has_levels]
+    return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None], as_levels)
 
 
 @dataclass(frozen=True)
@@ -383,6 +383,8 @@ class _Learned:
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
     all_rare: bool = False
     """Whether `kinds` asks for a category, and all of its values are rare."""
+    has_levels: bool = False
+    """Whether it is left out, and some of its values would be levels of a category."""
 
 
 def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
@@ -478,7 +480,7 @@ class _Learner:
         self._missing = [0, 0]
         self._alone = self._agrees = self._words_told = self._spelled = self._apart = self._code = ""
         self._words: tuple[str, ...] = ()
-        self._all_rare = False
+        self._all_rare = self._has_levels = False
         self._span, self._ends = 0.0, (0.0, 0.0)
 
     def learn(self) -> _Learned:
@@ -490,7 +492,7 @@ class _Learner:
                 reasons = [self._doubt]
             note = "; ".join(filter(None, reasons))
             plan = ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note)
-            return _Learned(None, plan, ask=self._ask(), all_rare=self._all_rare)
+            return _Learned(None, plan, ask=self._ask(), all_rare=self._all_rare, has_levels=self._has_levels)
         n = sum([len(part.rankers) for part in parts])
         unread = "" if self._unread is None else self._unread.told()
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
@@ -801,6 +803,8 @@ class _Learner:
         n = int(x.ends[-1]) if x.ends.size else 0
         if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
+        if x.different == x.values.size <= EXACT:  # no points of a sketch
+            self._has_levels = int(np.diff(x.ends, prepend=0).max()) >= self._how.min_rows
         if _NAMED_ID.search(self._label):
             raise AllDiffer(f"{ID} by its name")
         if n > 2 * FEW and self._span <= 3.0 * n:
@@ -821,11 +825,13 @@ class _Learner:
         n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
         if self._wish is None and not self._doubt:
             self._doubt, self._kinds = _measured(counts, self._how.min_rows)
-        if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
-            self._refuse_text([word for tally in of_sides for word in tally.words])
-        if any(2 * tally.lost > tally.known for tally in of_sides):
-            raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
         frequent = [value for value, count in counts.items() if count >= self._how.min_rows and value != RARE]
+        is_lost = any(2 * tally.lost > tally.known for tally in of_sides)
+        if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
+            self._has_levels = bool(frequent) and not is_lost
+            self._refuse_text([word for tally in of_sides for word in tally.words])
+        if is_lost:
+            raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
         kept = frequent[: self._how.max_levels]
         rare = self._n_values - len(kept)

@@ -224,10 +224,18 @@ class Table(Rankers):
     """
 
     def __init__(
-        self, found: Found, width: int, sources: Sequence[Source], plan: Plan, asks: Sequence[Ask] = ()
+        self,
+        found: Found,
+        width: int,
+        sources: Sequence[Source],
+        plan: Plan,
+        asks: Sequence[Ask] = (),
+        as_levels: Sequence[str] = (),
     ) -> None:
         super().__init__([name for source in sources for part in source.parts for name in part.rankers.names])
         self.plan, self.asks = plan, tuple(asks)
+        self.as_levels = tuple(as_levels)
+        """The columns left out that the kind "category" would use."""
         self._found, self._width, self._sources = found, width, tuple(sources)
         self._parts = [(source, part) for source in sources for part in source.parts]
         self._ends = np.cumsum([len(part.rankers) for _, part in self._parts])
@@ -245,7 +253,7 @@ class Table(Rankers):
         plan = list(self.plan)
         for of in sources:
             plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
-        return Table(self._found, len(plan), sources, Plan(plan), self.asks)
+        return Table(self._found, len(plan), sources, Plan(plan), self.asks, self.as_levels)
 
     def with_missing(self, words: Sequence[str]) -> Table:
         """Return weak rankers that take more words of new rows for missing values, in all columns."""
@@ -255,7 +263,7 @@ class Table(Rankers):
             replace(of, reading=replace(of.reading, missing=tuple(dict.fromkeys((*of.reading.missing, *words)))))
             for of in self._sources
         ]
-        return Table(self._found, len(self.plan), sources, self.plan, self.asks)
+        return Table(self._found, len(self.plan), sources, self.plan, self.asks, self.as_levels)
 
     def _planned(self) -> NDArray[np.intp]:
         """Return for each weak ranker the place of its column in the plan: a date has several parts there."""
