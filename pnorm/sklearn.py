@@ -1883,7 +1883,11 @@ positives_at_top_scorer = scorer("positives_at_top")
 positives_at_top_scorer.__doc__ = "Positives above every negative, for ``scoring=``."
 
 partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
-partial_auc_scorer.__doc__ = "The ROC curve up to a false positive rate of 0.1: its area, scaled to 1 if perfect."
+partial_auc_scorer.__doc__ = """The area under the ROC curve up to a false positive rate of 0.1, for ``scoring=``.
+
+It is scaled to 1 for a perfect list and to 1/2 for a random one. The default ``scoring`` of `PNormPush` ends at ten
+negatives instead, or at 1 % of them if that is more.
+"""
 
 
 def __dir__() -> list[str]:
