@@ -518,11 +518,12 @@ def shares_of_kinds():
         figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
         ax.stackplot(sizes, table, colors=list(order.values()), lw=0)
         for x, y, text, turn in (
-            (38, 0.3, "separable", 90),
-            (190, 0.5, "quasi-separable", 0),
-            (585, 0.72, "overlapping", 0),
+            (48, 0.3, "separable", 90),
+            (290, 0.5, "quasi-separable", 0),
+            (580, 0.72, "overlapping", 0),
         ):
-            ax.text(x, y, text, color=page() if text == "overlapping" else "#14181e", weight="bold", rotation=turn)
+            colour = page() if text == "overlapping" else "#14181e"
+            ax.text(x, y, text, color=colour, weight="bold", rotation=turn, ha="center")
         ax.set(xlabel="training rows", ylabel="share of 100 random splits", xlim=(sizes[0], sizes[-1]), ylim=(0, 1))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         return figure
@@ -876,7 +877,7 @@ def guarantees():
         right.set_yticks([1.0, 1e50, 1e100, 1e150, 1e200])
         right.minorticks_off()
         right.set(xlabel="p", ylabel="negatives that the bound needs")
-        right.set_title("P-Norm Push, 8 weak rankers,\nmargin 0.1")
+        right.set_title("P-Norm Push,\n8 weak rankers, margin 0.1")
         right.legend(loc="upper left")
         return figure
 

@@ -1451,7 +1451,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             and for the drift since then. Without them the page contains a line that the comparison is missing.
         **more : Any
             Other arguments of `pnorm.report_html`: ``ids``, ``others``, ``title`` and so on. The positive label, power,
-            penalties, intercept, choice, trace, and cut-off are taken from the model.
+            penalties, intercept, choice, trace, and cut-off are taken from the model. Without ``ids``, rows of a pandas
+            frame are named by its index, unless this is 0, 1, 2, ...
 
         Raises
         ------
@@ -1461,7 +1462,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OSError
             If the file cannot be written.
         """
-        from pnorm._report.report import report_html
+        from pnorm._report.report import index_of, report_html
 
         check_is_fitted(self)
         _checks.path_first(path, "model.report_html(path, X, y)")
@@ -1470,6 +1471,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X_fit, y_fit = _checks.two(training, "training must be a pair (X, y) of rows and labels")
             training = self._read(X_fit, reset=False), self._is_positive(y_fit, X_fit)
         known = {
+            "ids": index_of(X),
             "training": training,
             "p": self.p_,
             "intercept": None if self._offset is None else -self._offset,
@@ -1887,7 +1889,11 @@ positives_at_top_scorer = scorer("positives_at_top")
 positives_at_top_scorer.__doc__ = "Positives above every negative, for ``scoring=``."
 
 partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
-partial_auc_scorer.__doc__ = "The ROC curve up to a false positive rate of 0.1: its area, scaled to 1 if perfect."
+partial_auc_scorer.__doc__ = """The area under the ROC curve up to a false positive rate of 0.1, for ``scoring=``.
+
+It is scaled to 1 for a perfect list and to 1/2 for a random one. The default ``scoring`` of `PNormPush` ends at ten
+negatives instead, or at 1 % of them if that is more.
+"""
 
 
 def __dir__() -> list[str]:

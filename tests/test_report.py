@@ -837,6 +837,27 @@ def test_levels_that_add_the_same_share_a_line():
     assert "not shown" not in page
 
 
+def test_a_missing_value_is_not_counted_as_a_level():
+    towns = np.array([*np.repeat([f"town {k:02d}" for k in range(20)], np.arange(400, 0, -20)), *[None] * 50], object)
+    H = rankers.from_table({"town": towns[::2]}, {"town": towns[1::2]})
+    for lam, told in (
+        (np.r_[1.0, np.zeros(len(H) - 1)], "19 levels and missing: town 01, town 02, town 03 and 17 more"),
+        (np.arange(float(len(H))), "Not shown, as rarer: 8 levels and missing of 20 levels and missing."),
+    ):
+        (shape,) = pnorm.shapes(lam, H, {"town": towns})
+        assert told in pictures.draw_shape(shape, pictures.room_of([shape]))
+        assert repr(shape).startswith("<Shape of town: 20 levels and missing, range")
+
+
+@pytest.mark.parametrize("days", [7.0, 60.0, 300.0, 390.0, 599.0, 601.0, 800.0, 999.0, 3650.0])
+def test_an_axis_of_dates_has_two_ticks_or_more(days):
+    for low in np.linspace(19000.0, 20000.0, 21).round():
+        ticks = charts.Axis(low, low + days, "opened (trend)", str, ticks=3).values()
+        assert 2 <= len(ticks) <= 4
+        assert all(low <= tick <= low + days for tick in ticks)
+        assert all(tick == round(tick) for tick in ticks)
+
+
 @pytest.mark.parametrize(
     ("low", "value", "high", "told", "wins"),
     [

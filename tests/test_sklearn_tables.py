@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import re
 import warnings
 from copy import deepcopy
 
@@ -592,6 +593,33 @@ def test_a_report_of_a_table(tmp_path, capsys, frame):
         model.choose_cutoff(X[:1], [2], recall=0.5)
     with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
         model.report_html(tmp_path / "report.html", X[:1], ["gone"])
+
+
+@pytest.mark.parametrize(("name", "heading"), [(None, "index"), ("customer <id>", "customer &lt;id&gt;")])
+def test_a_report_names_rows_by_the_index_of_a_frame(name, heading, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    age = rng.permutation(200) + 0.5
+    index = pandas.Index(np.arange(5000, 5200), name=name)
+    X, y = pandas.DataFrame({"age": age}, index=index), age + rng.normal(0.0, 30.0, 200) > 100.0
+    held, path = np.arange(200) % 2 == 1, tmp_path / "report.html"
+    model = PNormPush(p=1, l2=0.1, linear=True).fit(X[~held], y[~held])
+
+    def first_names(write, X, *of_model, **more):
+        write(path, X, y[held], *of_model, n_rows=3, **more)
+        page = path.read_text(encoding="utf-8")
+        part = page[page.index('<section id="rows"') :]
+        found = re.findall(r'<td [^>]*data-head="([^"]*)">([^<]*)</td>', part[: part.index("</section>")])
+        return [pair for pair in found if pair[0] in ("Row", heading)]
+
+    order = np.argsort(-model.decision_function(X[held]), kind="stable")[:3]
+    by_index = [(heading, str(k)) for k in X[held].index[order]]
+    assert first_names(model.report_html, X[held]) == by_index
+    assert first_names(pnorm.report_html, X[held], model.rankers_, model.lam_) == by_index
+    plain = X[held].reset_index(drop=True)
+    assert first_names(model.report_html, plain) == [("Row", f"row {k}") for k in order]
+    ids = [f"c{k}" for k in range(100)]
+    assert first_names(model.report_html, X[held], ids=ids) == [("Row", ids[k]) for k in order]
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

@@ -12,7 +12,8 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Coefficients, DataFrame, Rows, Vector, Weights, sheet
-from pnorm._checks.text import first
+from pnorm._checks.text import counted as how_many
+from pnorm._checks.text import first, joined
 from pnorm.rankers import Rankers, WeakRankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import Form
@@ -246,8 +247,13 @@ class Shape:
         return found
 
     def __repr__(self) -> str:
-        what = f"{len(self.levels)} levels" if self.levels else f"{self.scores.size} pieces"
+        what = self._counted(range(len(self.levels))) if self.levels else f"{self.scores.size} pieces"
         return f"<Shape of {self.name}: {what}, range {self.range:.3g}>"
+
+    def _counted(self, of: Sequence[int]) -> str:
+        """Return the number of some levels in words; a missing value is not called a level."""
+        known = sum(self._keys[k] is not None for k in of)
+        return joined([*[how_many(known, "level")] * (known > 0), *["missing"] * (len(of) > known)])
 
 
 def _row(name: str, low: Any = None, high: Any = None, **values: Any) -> dict[str, Any]:

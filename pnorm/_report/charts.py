@@ -44,6 +44,9 @@ class Axis:
     def values(self) -> list[float]:
         """Return round values between the ends, to be written."""
         found = _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
+        if len(found) < 2 and self.high > self.low and not self.log:
+            thirds = np.linspace(self.low, self.high, 7)[1::2]
+            found = (thirds if self.high - self.low < 6.0 else thirds.round()).tolist()  # days are whole
         return [value for value in found if not self.whole or abs(value - round(value)) < 1e-9] or found
 
 

@@ -58,6 +58,8 @@ class Findings:
     """Why the list is not compared with a linear model; empty if it is."""
     title: str
     label: str
+    rows_called: str
+    """The heading of the names of rows."""
     rows: Sequence[Row]
     reference: str
     """The row that effects are compared with, in words."""
@@ -351,7 +353,7 @@ def _rows(of: Findings) -> Section | None:
     write = markup.signed(sheet.same_digits([change for row in of.rows for _, change in row.reasons] or [0.0]))
     score = markup.signed(sheet.same_digits([row.score for row in of.rows], sign=False))
     chances = any(row.probability is not None for row in of.rows)
-    head = ["Place", "Row", "Outcome", "Score", *["Probability"] * chances, "Largest effects on the score"]
+    head = ["Place", of.rows_called, "Outcome", "Score", *["Probability"] * chances, "Largest effects on the score"]
     rows = [
         [
             str(place),

@@ -167,19 +167,20 @@ def _levels(drawn: Drawn, room: tuple[float, float], write: Any) -> str:
     lines = _alike(values, shares, write)
     rows = [
         [
-            text(shape.levels[of[0]], 30) if len(of) == 1 else _together([shape.levels[k] for k in of]),
+            text(shape.levels[of[0]], 30) if len(of) == 1 else _together(shape, of),
             f'<div class="bar">{bar(float(values[of[0]]), largest)}</div>',
             write(float(values[of[0]])),
             *([percent(float(shares[of].sum()))] if shape.shares.size else []),
         ]
         for of in lines
     ]
-    shown = sum(map(len, lines))
-    left = values.size - shown
+    left = sorted(set(range(values.size)).difference(*lines))
     head = ["Level", "", "Adds", *(["Rows"] if shape.shares.size else [])]
     made = markup.table(f"{text(shape.name)}: levels", head, rows, left=(0, 1), kind="bars", titled=True)
-    rarer = f"{left} of {values.size} levels are rarer and not shown."
-    return made + (markup.paragraph(rarer, kind="soft") if left else "")
+    if not left:
+        return made
+    rarer = f"Not shown, as rarer: {shape._counted(left)} of {shape._counted(range(values.size))}."
+    return made + markup.paragraph(rarer, kind="soft")
 
 
 def _alike(values: Vector, shares: Vector, write: Any) -> list[list[int]]:
@@ -195,10 +196,10 @@ def _alike(values: Vector, shares: Vector, write: Any) -> list[list[int]]:
     return sorted(lines[:_LEVELS], key=lambda of: -float(values[of[0]]))
 
 
-def _together(names: Sequence[str]) -> str:
+def _together(shape: Shape, of: Sequence[int]) -> str:
     """Return the number of levels of a line, and the first of them."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{len(names)} levels: " + ", ".join(text(name, 20) for name in names[:3]) + more
+    more = f" and {len(of) - 3} more" if len(of) > 3 else ""
+    return f"{shape._counted(of)}: " + ", ".join(text(shape.levels[k], 20) for k in of[:3]) + more
 
 
 def _as_text(shape: Shape) -> Callable[[float], str]:

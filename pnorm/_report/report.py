@@ -129,7 +129,8 @@ def report_html(
     pos_label : label, optional
         The label of positive rows; all others are negative. As in `split`.
     ids : sequence of length N, optional
-        The names of the rows. By default, their numbers from 0.
+        The names of the rows. By default, the index of a pandas frame, unless this is 0, 1, 2, ...; otherwise, the
+        numbers of the rows from 0.
     training : pair (rows, labels), optional
         The training rows. Shapes then show their distribution. The page compares the list with a linear
         model, logistic curves, the best column and, if scikit-learn is installed, boosted trees, all learned from
@@ -223,6 +224,8 @@ def report_html(
     positive = one_label(positive, pos_label)
     X, is_pos = _labelled(X, y, positive, "X", "y")
     n = is_pos.size
+    if ids is None:
+        ids = index_of(X)
     rankers = as_rankers(H, X, "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     if ids is not None and _checks.n_rows(ids, "ids") != n:
@@ -277,6 +280,7 @@ def report_html(
         alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
+        rows_called=_heading(ids),
         rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, listed, n_rows, means, n_threads),
         reference=beside.told or f"the average {'positive' if push == 'bottom' else 'negative'} {which}",
         importance=matters,
@@ -304,6 +308,21 @@ def report_html(
     foot = f"Made by pnorm {text(version)}. This page needs no network and contains no scripts."
     _replace(target, markup.page(findings.title, content.head(findings), made, foot).encode("utf-8"))
     next(stage, None)
+
+
+def index_of(X: Any) -> Any:
+    """Return the index of a pandas frame, if it says more than the numbers of the rows from 0; otherwise None."""
+    if not hasattr(X, "iloc"):
+        return None
+    numbers = X.index.to_numpy()
+    return None if np.array_equal(numbers, np.arange(numbers.size)) else X.index
+
+
+def _heading(ids: Any) -> str:
+    """Return the heading of the names of rows: the name of an index of pandas, or a word."""
+    if not hasattr(ids, "to_series"):
+        return "Row"
+    return "index" if ids.name is None else text(ids.name, 30)
 
 
 def _labelled(X: Any, y: Any, positive: Any, name: str, of_labels: str) -> tuple[Any, NDArray[np.bool_]]:

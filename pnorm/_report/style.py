@@ -100,7 +100,7 @@ svg .up { fill: var(--c0); } svg .down { fill: var(--c1); }
 .drift th { white-space: normal !important; }
 .bars table { font-size: .9rem; }
 .bar { width: 9rem; }
-.columns .bar { width: 6.5rem; }
+.columns .bar { width: 5rem; }
 .bar svg { height: 1.1em; margin-top: .15em; }
 .rows tbody th, .rows td { white-space: nowrap; }
 .rows td:nth-child(2) { white-space: normal; overflow-wrap: anywhere; min-width: 5.5rem; }
