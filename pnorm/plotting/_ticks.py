@@ -63,7 +63,7 @@ def apart_axis(ax: Any, start: float, place: float, name: str) -> None:
     every = ax.xaxis.get_major_locator()
     read = num2date if isinstance(every, DateLocator) else float
 
-    class FromStart(Locator):
+    class FromStart(Locator):  # type: ignore[misc, unused-ignore]  # untyped where matplotlib is missing
         def __call__(self) -> Any:
             low, high = sorted(ax.get_xlim())
             ticks = np.asarray(every.tick_values(read(max(low, start)), read(high)))
