@@ -2436,6 +2436,38 @@ def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
     assert sys.stderr.getvalue() == ""
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_note_stays_where_progress_is_told(monkeypatch, terminal):
+    stream = Stream() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_PAUSE", 0.001)
+    with progress.Progress(asked=not terminal) as say:
+        say("choosing", 1, 5)
+        while "choosing: 1 of 5" not in stream.getvalue():
+            pass
+        say.note("a leak")
+    assert stream.getvalue().count("pnorm: a leak\n") == 1
+    assert not terminal or re.search(r"\r +\rpnorm: a leak\n", stream.getvalue())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.Progress() as say:
+        say.note("a leak")
+    assert sys.stderr.getvalue() == ""
+
+
+@pytest.mark.usefixtures("few_points", "few_resamples")
+def test_a_leak_is_told_before_the_training(capsys, tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "leak.csv"
+    y = np.arange(300) % 3 == 0
+    pandas.DataFrame({"x": rng.normal(size=300), "paid back": y + 0.1 * rng.random(300), "y": y * 1}).to_csv(path)
+    said = "pnorm: paid back alone almost separates the labels, so training may take long; if it is not known "
+    said += "before the label, stop with Ctrl-C and add --ignore 'paid back'\n"
+    for asked in (["--progress"], []):
+        status, out, err = run(capsys, path, "--label", "y", *asked)
+        assert (status, err.count(said)) == (0, len(asked))
+        assert "paid back alone almost separates positives from negatives" in " ".join(out.split())
+
+
 def level_file(path, countries, seed=0, n=400):
     """Write rows with countries drawn from some, a number that shifts with the label, and the label."""
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -51,6 +51,7 @@ from pnorm._report.verdicts import (
     verdicts,
 )
 from pnorm._tables import RANK, Source
+from pnorm.rankers import Rankers
 from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import AS_ASKED, Table
 
@@ -271,7 +272,7 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
     few = printing.n_listed(arguments)
     if not job.is_tested:
         return _untested(job, how, progress)
-    more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress}
+    more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress, "on_made": _early(progress)}
     if job.test is None:
         found = tested(job.file.table, job.file.y, job.held, units=job.units, **more, **how)
     else:
@@ -284,6 +285,22 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
         kept = found.refit() if everything is None else learn_again(*job.sides(), kept, whole=everything)
     drift = _drift(job, found, progress)
     return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings, drift)
+
+
+def _early(progress: Progress) -> Callable[[Rankers], None]:
+    """Return what tells of columns that almost separate the labels before the training, which takes long with them."""
+    told: set[str] = set()
+
+    def tell(H: Rankers) -> None:
+        for name in leaks(H):
+            if name not in told:
+                told.add(name)
+                progress.note(
+                    f"{shown(name, 40)} alone almost separates the labels, so training may take long; if it is not "
+                    f"known before the label, stop with Ctrl-C and add {pasted('--ignore', name)}"
+                )
+
+    return tell
 
 
 def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:

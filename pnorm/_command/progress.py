@@ -36,6 +36,17 @@ class Progress:
         """Set the current stage, and how much of it is done. It costs little."""
         self._stage, self._share = stage, f": {done:,} of {of:,}" if of else ""
 
+    def note(self, text: str) -> None:
+        """Print a line that stays, where the stages are printed."""
+        with self._lock:
+            if self._thread is None or self._end.is_set():
+                return
+            if self._terminal and self._said:
+                self._stream.write("\r" + " " * len(self._said) + "\r")
+                self._said = ""
+            self._stream.write(f"pnorm: {text}\n")
+            self._stream.flush()
+
     def _tick(self) -> None:
         wait = _PATIENCE
         while not self._end.wait(wait):

@@ -102,6 +102,7 @@ def learn(
     t_max: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    on_made: Callable[[Rankers], None] | None = None,
     whole: Whole | None = None,
 ) -> Learned:
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
@@ -112,8 +113,9 @@ def learn(
     weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
     rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds, unless
     `folds` has the fold of each row of either side.
-    `progress` is called with a stage, the number of its parts that are done, and that of all. With `whole` the rows are
-    a sample of those to train on: it serves the choice, and the model is that of all of them.
+    `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with each
+    collection of weak rankers as it is made, before anything is chosen or trained. With `whole` the rows are a sample
+    of those to train on: it serves the choice, and the model is that of all of them.
 
     What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
@@ -134,6 +136,8 @@ def learn(
             known = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)
         else:
             known = rankers if isinstance(rankers, Mapping) else {"": _kind(rankers)}
+        if on_made is not None:
+            known = {name: kind._replace(make=_telling(kind.make, on_made)) for name, kind in known.items()}
         if t_max is not None:
             wrong = [name for name, value in added.items() if value is not None]
             if wrong:
@@ -219,6 +223,17 @@ def _kind(rankers: Any) -> Kind:
         "rankers must be a collection made by pnorm.rankers, a function of (pos, neg) that makes one, or a mapping "
         f"from names to kinds; got {_checks.shown(rankers)}"
     )
+
+
+def _telling(make: Callable[[Any, Any], Rankers], on_made: Callable[[Rankers], None]) -> Callable[[Any, Any], Rankers]:
+    """Return a maker of weak rankers that passes them on before it returns them."""
+
+    def made(pos: Any, neg: Any) -> Rankers:
+        H = make(pos, neg)
+        on_made(H)
+        return H
+
+    return made
 
 
 def _rounds(pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | None) -> _default.Chosen:
