@@ -119,10 +119,10 @@ class Seen:
 
 
 _LIKE_TRAINING = "Bring the column into the form that it had in training, or train on rows like these"
-"""What to do about a column that has hardly a known value."""
+"""The advice in errors on a column whose values are nearly all unknown."""
 
 _AS_NONE = "they count as none of the known ones"
-"""What becomes of unknown values without a rare level: all indicators of the column are 0."""
+"""The end of warnings on unknown values of a column without a rare level: all of its indicators are 0."""
 
 MANY = 5
 """Values that do not read from which on, if they are more than a tenth of a column, rows are refused."""

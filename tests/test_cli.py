@@ -2417,12 +2417,18 @@ class Stream(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
+def told_at_once(monkeypatch, terminal):
+    """Return a terminal or a file that takes the place of the standard error, where progress is told at once."""
     stream = Stream() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
     monkeypatch.setattr(progress, "_PAUSE", 0.001)
+    return stream
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
+    stream = told_at_once(monkeypatch, terminal)
     with progress.Progress(asked=not terminal) as say:
         say("choosing\x1b", 1, 5)
         while r"choosing\x1b: 1 of 5" not in stream.getvalue():
@@ -2438,10 +2444,7 @@ def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_note_stays_where_progress_is_told(monkeypatch, terminal):
-    stream = Stream() if terminal else io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    monkeypatch.setattr(progress, "_PAUSE", 0.001)
+    stream = told_at_once(monkeypatch, terminal)
     with progress.Progress(asked=not terminal) as say:
         say("choosing", 1, 5)
         while "choosing: 1 of 5" not in stream.getvalue():
@@ -2462,9 +2465,9 @@ def test_a_leak_is_told_before_the_training(capsys, tmp_path):
     pandas.DataFrame({"x": rng.normal(size=300), "paid back": y + 0.1 * rng.random(300), "y": y * 1}).to_csv(path)
     said = "pnorm: paid back alone almost separates the labels, so training may take long; if it is not known "
     said += "before the label, stop with Ctrl-C and add --ignore 'paid back'\n"
-    for asked in (["--progress"], []):
+    for asked, times in ((["--progress"], 1), (["--progress", "--holdout", 0], 1), ([], 0)):
         status, out, err = run(capsys, path, "--label", "y", *asked)
-        assert (status, err.count(said)) == (0, len(asked))
+        assert (status, err.count(said)) == (0, times)
         assert "paid back alone almost separates positives from negatives" in " ".join(out.split())
 
 

@@ -268,11 +268,11 @@ def _asked(arguments: argparse.Namespace) -> dict[str, float]:
 
 def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _Found:
     """Learn from the training rows, and measure the list on the held-out rows."""
-    how = _how(arguments, job)
+    how = _how(arguments, job) | {"progress": progress, "on_made": _early(progress)}
     few = printing.n_listed(arguments)
     if not job.is_tested:
-        return _untested(job, how, progress)
-    more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress, "on_made": _early(progress)}
+        return _untested(job, how)
+    more: dict[str, Any] = _asked(arguments) | {"n_top": few}
     if job.test is None:
         found = tested(job.file.table, job.file.y, job.held, units=job.units, **more, **how)
     else:
@@ -311,11 +311,11 @@ def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
         return pnorm.drift(table, found.held_out[0], found.learned.H, found.learned.lam)
 
 
-def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
+def _untested(job: _Job, how: Mapping[str, Any]) -> _Found:
     """Learn from all rows, and measure the list on the same rows."""
     folds = hold_out.folds(job.file.y, _default.FOLDS, how["seed"], job.units)
-    learned = learn(*job.sides(), folds=folds, **how, progress=progress)
-    progress("measuring")
+    learned = learn(*job.sides(), folds=folds, **how)
+    how["progress"]("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
     y = job.file.y[measured_rows]
     f = learned.score(_checks.rows(job.file.table, measured_rows), strict=None)  # training has told of them

@@ -41,11 +41,16 @@ class Progress:
         with self._lock:
             if self._thread is None or self._end.is_set():
                 return
-            if self._terminal and self._said:
-                self._stream.write("\r" + " " * len(self._said) + "\r")
-                self._said = ""
+            self._erase()
             self._stream.write(f"pnorm: {text}\n")
             self._stream.flush()
+
+    def _erase(self) -> None:
+        """Erase the line on a terminal."""
+        if self._terminal and self._said:
+            self._stream.write("\r" + " " * len(self._said) + "\r")
+            self._stream.flush()
+            self._said = ""
 
     def _tick(self) -> None:
         wait = _PATIENCE
@@ -78,8 +83,6 @@ class Progress:
         """Erase the line on a terminal."""
         with self._lock:
             self._end.set()
-            if self._terminal and self._said:
-                self._stream.write("\r" + " " * len(self._said) + "\r")
-                self._stream.flush()
+            self._erase()
         if self._thread is not None:
             self._thread.join()

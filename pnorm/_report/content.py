@@ -151,7 +151,7 @@ def head(of: Findings) -> str:
     q = of.quality
     hits = q.measure("hits", q.main)
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
-    whole = abs(hits.value - round(hits.value)) < 1e-6  # rows that tie share their places in equal parts
+    whole = not markup.is_tied(hits.value)
     told = count(hits.value) if whole else f"about {_about(hits.value)}"
     sentence = f"Of the {of.first} {count(q.main)} rows, {told} {'is' if told == '1' else 'are'} {of.hit}"
     if q.main == 1:
@@ -463,7 +463,7 @@ def _choice(of: Findings) -> Section | None:
         return None
     folds = found.scores.shape[1]
     chosen = paragraph(
-        f"Chosen: <strong>{text(_in_words(found.best), 120)}</strong>. Each setting was trained on part of the "
+        f"Chosen: <strong>{text(_setting(found.best), 120)}</strong>. Each setting was trained on part of the "
         f"training rows and measured on the rest, {folds} times.",
         "The held-out rows of this report were not used for this choice." if of.held_out else "",
     )
@@ -499,13 +499,13 @@ def _of_best(found: CrossValidation) -> list[str]:
         near, value = np.count_nonzero(found._near), found._judged[found._best_place]
         told = [
             f"{near:,} of {found.mean.size:,} settings are within one standard error of the largest mean. Of these, "
-            f"the one with the largest {in_words(str(found.second_metric))} is chosen ({value:.4f})."
+            f"the one with the largest {measure_named(str(found.second_metric))} is chosen ({value:.4f})."
         ]
     if found.simplest == found.best and found.simplest.kind == found.best.kind:
         told.append("No setting within one standard error of the largest mean is simpler.")
     elif found.scores.shape[1] > 1:
         told.append(
-            f"The simplest setting within one standard error of the largest mean has {_in_words(found.simplest)}."
+            f"The simplest setting within one standard error of the largest mean has {_setting(found.simplest)}."
         )
     path = found._at_end
     if path:
@@ -514,7 +514,7 @@ def _of_best(found: CrossValidation) -> list[str]:
     if found._out_of_fold is not None:
         told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
     else:
-        near_chance = found._near_chance(in_words(found.metric))
+        near_chance = found._near_chance(measure_named(found.metric))
         told += [f"{near_chance[0].upper()}{near_chance[1:]}."] if near_chance else []
     if found.status is not None:
         n, within = found._proved
@@ -525,7 +525,7 @@ def _of_best(found: CrossValidation) -> list[str]:
     return told
 
 
-def _in_words(choice: Choice) -> str:
+def _setting(choice: Choice) -> str:
     """Return a setting with the kind of terms and the penalties in words."""
     numbers = dict(choice._numbers())
     penalties = [f"{name} = {numbers[name]:.4g}" for name in ("l1", "l2") if numbers.get(name)]
@@ -581,7 +581,7 @@ def _choice_chart(found: CrossValidation) -> str:
     return markup.figure(str(chart), caption, legend(entries))
 
 
-def in_words(name: str) -> str:
+def measure_named(name: str) -> str:
     """Return the name of a measure in words, inside a sentence."""
     return " ".join([part.upper() if part in _SHORT else part for part in name.split("_")])
 
@@ -592,7 +592,7 @@ _SHORT = ("auc", "ndcg", "bedroc", "map", "mrr", "err")
 
 def html_name(name: str) -> str:
     """Return the name of a measure in words, at the beginning of a sentence."""
-    told = in_words(name)
+    told = measure_named(name)
     return text(f"{told[:1].upper()}{told[1:]}", 60)
 
 

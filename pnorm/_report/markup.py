@@ -25,7 +25,7 @@ SENTENCE = 600
 
 
 TERMS = {BOTH: "smooth curves", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
-"""What the score adds up, in words, by the kind of weak rankers."""
+"""Words for the terms of a score, by the kind of its weak rankers."""
 
 
 def text(value: object, limit: int = NAME) -> str:
@@ -82,7 +82,18 @@ def signed(write: Callable[[float], str]) -> Callable[[float], str]:
 
 def whole(value: Estimate) -> str:
     """Return the interval of a number of rows, in whole ones that hold it."""
-    return f"{count(math.floor(value.low + 1e-9))} to {count(math.ceil(value.high - 1e-9))}"
+    low, high = map(count, _whole_ends(value.low, value.high))
+    return f"{low} to {high}"
+
+
+def _whole_ends(low: float, high: float) -> tuple[int, int]:
+    """Return the whole numbers that hold an interval."""
+    return math.floor(low + 1e-9), math.ceil(high - 1e-9)
+
+
+def is_tied(hits: float) -> bool:
+    """Return whether a number of hits is not whole: rows that tie share their places in equal parts."""
+    return abs(hits - round(hits)) > 1e-6
 
 
 def without_interval(of: Quality) -> str:
@@ -115,14 +126,13 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     """
     hit = hit_of(push)
     by, low, high = [of.depth * value for value in of.value]
-    is_tied = abs(by - round(by)) > 1e-6  # rows that tie share their places in equal parts
-    many = count(abs(round(by)))
-    notes = [_more(low, high), "tied rows count in part" if is_tied else ""]
+    ties, many = is_tied(by), count(abs(round(by)))
+    notes = [_more(low, high), "tied rows count in part" if ties else ""]
     interval = "; ".join(filter(None, notes))
     if _is_same(of):
-        near = ", to within one row," if is_tied or many != "0" else ""
+        near = ", to within one row," if ties or many != "0" else ""
         return f"as many {hit}s{near} {there(of, push)}", interval, ""
-    told = f"{'about ' * is_tied}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'}"
+    told = f"{'about ' * ties}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'}"
     return f"{told} {there(of, push)}", interval, _shown_by(low, high)
 
 
@@ -130,7 +140,7 @@ THIS_IS_BETTER, OTHER_IS_BETTER, MAY_BE_CHANCE = "this list is better", "the oth
 """Words for a difference whose interval is above zero, is below zero, or contains zero."""
 
 _BEYOND = {THIS_IS_BETTER: " better", OTHER_IS_BETTER: " worse", MAY_BE_CHANCE: ""}
-"""The same of this list, at the end of a cell."""
+"""Words of a cell for whether this list is better or worse, by these words."""
 
 
 def _shown_by(low: float, high: float) -> str:
@@ -146,7 +156,7 @@ def _in_brackets(*notes: str) -> str:
 
 def of_one(hits: float, hit: str) -> str:
     """Return whether the first row is a hit, as the end of a sentence; rows that tie share the place."""
-    if abs(hits - round(hits)) > 1e-6:
+    if is_tied(hits):
         return f"counts as {hits:.2g} {hit}"
     return f"is {'' if round(hits) else 'not '}{hit}"
 
@@ -158,7 +168,7 @@ def there(of: Difference, push: str) -> str:
 
 def _more(low: float, high: float) -> str:
     """Return the interval of a difference of counts, in whole rows that hold it; empty if it is zero alone."""
-    ends = math.floor(low + 1e-9), math.ceil(high - 1e-9)
+    ends = _whole_ends(low, high)
     low_told, high_told = [count(abs(x)) for x in ends]
     if ends == (0, 0):
         return ""
@@ -332,9 +342,8 @@ def _averages(of: Quality, difference: Difference, other: float) -> str:
 def difference_of_hits(of: Difference) -> str:
     """Return how many more hits this list has among the first rows, with the interval in whole rows that hold it."""
     by, low, high = [of.depth * value for value in of.value]
-    about = "about " * (abs(by - round(by)) > 1e-6)  # rows that tie share their places in equal parts
-    ends = [signed_count(end) for end in (math.floor(low + 1e-9), math.ceil(high - 1e-9))]
-    return f"{about}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[_shown_by(low, high)]}"
+    ends = [signed_count(end) for end in _whole_ends(low, high)]
+    return f"{'about ' * is_tied(by)}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[_shown_by(low, high)]}"
 
 
 def difference_of_averages(of: Difference) -> str:
@@ -385,7 +394,7 @@ def headline(of: Quality) -> str:
     measure = of.headline
     depth, hits = measure.depth, of.measure("hits", measure.depth)
     hit, end = hit_of(of.push), of_end(of.push)
-    ties = abs(hits.value - round(hits.value)) > 1e-6  # rows that tie share their places in equal parts
+    ties = is_tied(hits.value)
     told = f"In the {end} {depth:,} rows: {f'about {hits.value:,.0f}' if ties else tenths(hits.value)} {hit}"
     if depth == 1:
         told = f"The {end} row {of_one(hits.value, hit)}"
