@@ -46,6 +46,7 @@ from pnorm._report.verdicts import (
     hidden_probabilities,
     leaks,
     near_copies,
+    of_leaks,
     texts,
     unwritten_probabilities,
     verdicts,
@@ -268,7 +269,7 @@ def _asked(arguments: argparse.Namespace) -> dict[str, float]:
 
 def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _Found:
     """Learn from the training rows, and measure the list on the held-out rows."""
-    how = _how(arguments, job) | {"progress": progress, "on_made": _early(progress)}
+    how = _how(arguments, job) | {"progress": progress, "on_made": _first_lines(arguments, job, progress)}
     few = printing.n_listed(arguments)
     if not job.is_tested:
         return _untested(job, how)
@@ -287,20 +288,15 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
     return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings, drift)
 
 
-def _early(progress: Progress) -> Callable[[Rankers], None]:
-    """Return what tells of columns that almost separate the labels before the training, which takes long with them."""
-    told: set[str] = set()
+def _first_lines(arguments: argparse.Namespace, job: _Job, progress: Progress) -> Callable[[Rankers], None]:
+    """Return what prints how the rows and columns were read, before the training, which may take long."""
 
-    def tell(H: Rankers) -> None:
-        for name in leaks(H):
-            if name not in told:
-                told.add(name)
-                progress.note(
-                    f"{shown(name, 40)} alone almost separates the labels, so training may take long; if it is not "
-                    f"known before the label, stop with Ctrl-C and add {pasted('--ignore', name)}"
-                )
+    def on_made(H: Rankers) -> None:
+        with progress.paused():
+            _print_rows(arguments, job)
+            _print_columns(job, H)
 
-    return tell
+    return on_made
 
 
 def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
@@ -351,15 +347,9 @@ def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) 
 # What is printed --------------------------------------------------------------------------------------
 
 
-def _print(
-    arguments: argparse.Namespace,
-    job: _Job,
-    found: _Found,
-    told: Sequence[Verdict],
-    top: _Top,
-    together: _Pairs,
-) -> None:
-    learned, columns = found.learned, job.columns
+def _print_rows(arguments: argparse.Namespace, job: _Job) -> None:
+    """Print the rows of the files, and how they are divided."""
+    columns = job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
     of_files = [*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])]
     empty = printing.empty_labels(
@@ -375,21 +365,42 @@ def _print(
         same += printing.shared_ids(job.units, job.held)
     if job.test is not None:
         same += [f"{path_shown(arguments.test)}: {told}" for told in printing.repeated_ids(job.test, columns.id)]
-    printing.notes(
-        [_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files, *_beyond(job, learned)]
-    )
+    printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
+
+
+def _print_columns(job: _Job, H: Rankers) -> None:
+    """Print how the columns were read, and warn of those that almost separate the labels."""
+    columns, n = job.columns, job.n_trained
     beside = [(str(columns.label), "label")]
     if columns.id is not None:
         beside.append((columns.id, "id"))
     known = {*columns.used, *[name for name, _ in beside]}
     beside += [(name, "not used") for name in columns.header if name not in known]
-    n = job.n_trained
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
-    printing.section(f"Columns{rows_of}", printing.plan_lines(learned.H, columns.used, beside))
-    printing.section(*printing.left_out_lines(learned.H))
+    printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
+    printing.section(*printing.left_out_lines(H))
+    suspects = [names for names in (leaks(H), near_copies(H)) if names]
+    hints = [f" To leave {_it(names)} out: {pasted(*_ignoring(names))}." for names in suspects]
+    printing.warn([of.text + hint for of, hint in zip(of_leaks(H), hints, strict=True)])
+
+
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _print(
+    arguments: argparse.Namespace,
+    job: _Job,
+    found: _Found,
+    told: Sequence[Verdict],
+    top: _Top,
+    together: _Pairs,
+) -> None:
+    """Print the test, the list and the model."""
+    learned = found.learned
     others = [in_file(text, job.place) for text in _other_warnings(found)]
     asked = [text + hint for text, hint in zip(texts(told, "column"), printing.kind_hints(learned.H), strict=True)]
-    printing.warn([*asked, *texts(told, "leak"), *others, *texts(told, "better")])
+    printing.warn([*asked, *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
     simpler = texts(told, "simpler")
@@ -508,7 +519,8 @@ def _where(job: _Job, found: _Found) -> tuple[str, list[str]]:
     if found.tested is None:
         note = f"No row is held out. These are results on {n:,} {job.told}; on new rows the list is worse."
         return "Results on training rows", printing.sentences(note)
-    return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", [_REFITTED] * found.is_refitted
+    notes = [_REFITTED] * found.is_refitted + _beyond(job, found.learned)
+    return f"Test on {n:,} {job.told}, {n_pos:,} of them positive", notes
 
 
 def _top(arguments: argparse.Namespace, job: _Job, found: _Found) -> _Top:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pnorm._checks.text import shown
@@ -36,14 +38,13 @@ class Progress:
         """Set the current stage, and how much of it is done. It costs little."""
         self._stage, self._share = stage, f": {done:,} of {of:,}" if of else ""
 
-    def note(self, text: str) -> None:
-        """Print a line that stays, where the stages are printed."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Keep the line away while other lines are printed on the same terminal."""
         with self._lock:
-            if self._thread is None or self._end.is_set():
-                return
             self._erase()
-            self._stream.write(f"pnorm: {text}\n")
-            self._stream.flush()
+            yield
+            sys.stdout.flush()
 
     def _erase(self) -> None:
         """Erase the line on a terminal."""

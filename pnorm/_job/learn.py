@@ -113,9 +113,9 @@ def learn(
     weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
     rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds, unless
     `folds` has the fold of each row of either side.
-    `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with each
-    collection of weak rankers as it is made, before anything is chosen or trained. With `whole` the rows are a sample
-    of those to train on: it serves the choice, and the model is that of all of them.
+    `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with
+    the weak rankers of the first kind, before anything is chosen or trained. With `whole` the rows are a sample of
+    those to train on: it serves the choice, and the model is that of all of them.
 
     What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
@@ -137,7 +137,10 @@ def learn(
         else:
             known = rankers if isinstance(rankers, Mapping) else {"": _kind(rankers)}
         if on_made is not None:
-            known = {name: kind._replace(make=_telling(kind.make, on_made)) for name, kind in known.items()}
+            name, kind = next(iter(known.items()))
+            H = kind.make(pos, neg)
+            on_made(H)
+            known = {**known, name: kind._replace(make=_known(kind.make, pos, neg, H))}
         if t_max is not None:
             wrong = [name for name, value in added.items() if value is not None]
             if wrong:
@@ -225,15 +228,9 @@ def _kind(rankers: Any) -> Kind:
     )
 
 
-def _telling(make: Callable[[Any, Any], Rankers], on_made: Callable[[Rankers], None]) -> Callable[[Any, Any], Rankers]:
-    """Return a maker of weak rankers that passes them on before it returns them."""
-
-    def made(pos: Any, neg: Any) -> Rankers:
-        H = make(pos, neg)
-        on_made(H)
-        return H
-
-    return made
+def _known(make: Callable[[Any, Any], Rankers], pos: Any, neg: Any, H: Rankers) -> Callable[[Any, Any], Rankers]:
+    """Return a maker of weak rankers that has made those of `pos` and `neg`."""
+    return lambda of_pos, of_neg: H if of_pos is pos and of_neg is neg else make(of_pos, of_neg)
 
 
 def _rounds(pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | None) -> _default.Chosen:

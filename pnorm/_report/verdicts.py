@@ -52,7 +52,7 @@ def verdicts(
     by places in the file. `unread` are values of the held-out rows that do not read, by the text of their warning; they
     are counted with those of the training rows.
     """
-    found = [*_of_asks(H, in_file, unread or {}), *_of_leaks(H)]
+    found = [*_of_asks(H, in_file, unread or {}), *of_leaks(H)]
     few = few_rows(quality, held_out)
     if few:
         found.append(Verdict("few", few))
@@ -94,7 +94,8 @@ def asks(H: Rankers) -> tuple[Ask, ...]:
     return H.asks if isinstance(H, Table) else ()
 
 
-def _of_leaks(H: Rankers) -> list[Verdict]:
+def of_leaks(H: Rankers) -> list[Verdict]:
+    """Return the verdicts on columns that almost separate the classes alone, or agree with the label in most rows."""
     found = []
     names = [shown(name, 40) for name in leaks(H)]
     if names:
