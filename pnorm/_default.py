@@ -237,7 +237,7 @@ def choose(
     neg: Any,
     kinds: Mapping[str, Kind],
     *,
-    p: float | None = None,
+    p: float | Sequence[float] | None = None,
     l1: float | None = None,
     l2: float | None = None,
     folds: Any = FOLDS,
@@ -248,7 +248,7 @@ def choose(
     judge: Any = False,
     **how: Any,
 ) -> Chosen:
-    """Choose the parameters that are None, and the kind if there are several, by cross-validation of minimisers.
+    """Choose the parameters that are None, and p and the kind if there are several, by cross-validation of minimisers.
 
     All rows have positive weight. `folds` is the number of folds, or the fold of each row of either side. The number is
     reduced to the number of rows of a side. If there are many rows, a sample is drawn. Cuts are placed by the whole
@@ -257,6 +257,7 @@ def choose(
     are themselves a sample. With `judge`, one more run of each fold measures held-out rows by the choice, beside a
     random order. `how` are options of `cross_validate`.
     """
+    powers = list(POWERS) if p is None else _checks.several(p, "p", _checks.power)
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
         kinds = {name: kind for name, kind in kinds.items() if kind.along == "l2"}
@@ -267,7 +268,7 @@ def choose(
     n_drawn, n_given = [[_checks.n_rows(X, "X") for X in of_sides] for of_sides in (rows, (pos, neg))]
     share = max(some / every for some, every in zip(n_drawn, n_given if sizes is None else sizes, strict=True))
     folds = min(folds, *n_drawn) if to_deal else drawn
-    found, judged, is_open = None, None, p is None or not given or len(kinds) > 1
+    found, judged, is_open = None, None, len(powers) > 1 or not given or len(kinds) > 1
     if is_open and folds != 1:
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
         paths = {name: _paths(kind.along, l1, l2, kind.strong) for name, kind in kinds.items()}
@@ -277,7 +278,7 @@ def choose(
             rows[0],
             rows[1],
             H,
-            POWERS if p is None else p,
+            powers,
             l1=of_l1,
             l2=of_l2,
             folds=folds,
@@ -295,15 +296,15 @@ def choose(
             weighted = {"pos_weight": weights[0], "neg_weight": weights[1]}
             judged = _judged(rows, made[name], found, **weighted, **how)
             found = replace(found, _out_of_fold=judged)
-        p, l1, l2 = best.p, *[x if given else share * x for x in (best.l1, best.l2)]
+        power, l1, l2 = best.p, *[x if given else share * x for x in (best.l1, best.l2)]
         H = made[name]
         if isinstance(H, Rankers) and rows[0] is pos and rows[1] is neg:
-            return Chosen(H, name, p, l1, l2, found, out_of_fold=judged)
+            return Chosen(H, name, power, l1, l2, found, out_of_fold=judged)
     else:
         name = _ALONE if _ALONE in kinds else next(iter(kinds))
-        p = _ALONE_P if p is None else p
-        l1, l2 = [path(p) for path in _paths("l2", l1, l2 if given else _ALONE_L2 * p)]
-    return Chosen(kinds[name].make(pos, neg), name, p, l1, l2, found, is_open and found is None, judged)
+        power = _ALONE_P if p is None else powers[0]
+        l1, l2 = [path(power) for path in _paths("l2", l1, l2 if given else _ALONE_L2 * power)]
+    return Chosen(kinds[name].make(pos, neg), name, power, l1, l2, found, is_open and found is None, judged)
 
 
 def _judged(

@@ -481,6 +481,8 @@ COLUMNS = ("--label", "y", "--rankers", "columns")
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the column of --label"),
         ("", ["--label", "y"], "FILE is empty"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "0.5"], "-p must be at least 1 and finite; got 0.5"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "4,0.5"], "-p must be at least 1 and finite; got 0.5"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "1,4", "-t", "5"], "-t trains in rounds, which take one p, and -p has several. Leave one of them out"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "-t", "-5"], "-t must be zero or more; got -5"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--top", "-1"], "--top must be zero or more; got -1"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--out", "FILE"], "--out FILE would overwrite the input"),
@@ -2458,6 +2460,17 @@ def test_the_line_of_progress_is_away_while_others_are_printed(monkeypatch):
             assert stream.getvalue() == before
         while "training" not in stream.getvalue():
             pass
+
+
+def test_several_powers_to_choose_from(capsys, table):
+    how = [table[0], "--label", "bought", "--ignore", "city", "--l2", "0.1", "--rankers", "columns", "--details"]
+    out = run(capsys, *how, "-p", "2,16,2")[1]
+    chosen = re.search(r"in use, with p = (\d+)", out)[1]
+    assert chosen in ("2", "16")
+    assert "chosen by 5-fold cross-validation" in " ".join(out.split())
+    alone = run(capsys, *how, "-p", chosen)[1]
+    test = "Test on .*\n(.*\n)*?\n(.*\n)*?\n"
+    assert re.search(test, alone)[0] == re.search(test, out)[0]
 
 
 @pytest.mark.usefixtures("few_points", "few_resamples")

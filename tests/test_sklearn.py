@@ -1114,6 +1114,11 @@ def test_scorers_say_what_is_wrong(data):
     ("how", "message"),
     [
         (dict(p=0.5), "p must be at least 1"),
+        (dict(p=[1, 0.5]), "p must be at least 1"),
+        (dict(p=[]), "p is empty; at least one number is needed"),
+        (dict(p=[4, 4.0]), "p has 4 2 times; once is enough"),
+        (dict(p=[1, 4], t_max=5), "p has 2 numbers for cross-validation to choose from; t_max takes one"),
+        (dict(p=[1, 4], solver="newton"), "choose from; solver='newton' takes one"),
         (dict(solver="sgd"), "solver must be one of 'auto', 'coordinate', 'newton'; got 'sgd'"),
         (dict(l2=1.0, solver="coordinate"), "l2 = 1 is for minimisers"),
         (dict(l2=-1.0, solver="newton"), "l2 must be zero or more"),
@@ -1139,6 +1144,18 @@ def test_scorers_say_what_is_wrong(data):
 def test_bad_parameters(data, how, message):
     with pytest.raises(ValueError, match=message):
         PNormPush(**how).fit(*data[:2])
+
+
+def test_of_several_powers_cross_validation_chooses_one(data):
+    X, y, *_ = data
+    model = PNormPush(p=(2, 16), l2=0.1, linear=True).fit(X, y)
+    assert np.unique(model.cross_validation_.p).tolist() == [2.0, 16.0]
+    assert model.p_ == model.cross_validation_.best.p
+    assert f"p = {model.p_:g} (of 2 and 16)" in str(model)
+    alone = PNormPush(p=model.p_, l2=0.1, linear=True).fit(X, y)
+    np.testing.assert_array_equal(model.lam_, alone.lam_)
+    np.testing.assert_array_equal(PNormPush(p=[4], t_max=5).fit(X, y).lam_, PNormPush(p=4, t_max=5).fit(X, y).lam_)
+    assert clone(model).p == (2, 16)
 
 
 def test_monotone_goes_to_the_columns(data):

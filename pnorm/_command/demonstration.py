@@ -64,7 +64,7 @@ class Screen:
 def show(arguments: argparse.Namespace) -> None:
     """Train on simulated claims, and print what the held-out ones are worth."""
     given = arguments.p is not None or arguments.t is not None
-    powers = POWERS if arguments.p is None else tuple(dict.fromkeys((1.0, arguments.p)))
+    powers = POWERS if arguments.p is None else tuple(dict.fromkeys((1.0, *arguments.p)))
     rounds = ROUNDS if arguments.t is None else arguments.t
     data = pnorm.datasets.insurance_claims(seed=arguments.seed or 0)
     runs = list(_runs(data, powers, rounds))

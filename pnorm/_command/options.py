@@ -153,7 +153,12 @@ def parser() -> argparse.ArgumentParser:
 
     add = made.add_argument_group("model").add_argument
     add("--model", metavar="MODEL", help="rank with this saved model; nothing is learned")
-    add("-p", type=float, metavar="P", help="power p of the push, at least 1 (default: chosen)")
+    add(
+        "-p",
+        type=_powers,
+        metavar="P[,P...]",
+        help="power of the push, or several to try (default: 1,4)",
+    )
     add("-t", type=int, metavar="ROUNDS", help="boost for so many rounds (default: minimise instead)")
     add("--push", choices=_checks.PUSHES, metavar="END", help="optimise the top or the bottom (default: top)")
     add("--rankers", choices=RANKERS, metavar="RANKERS", help="columns, normalized, thresholds (default: by kind)")
@@ -255,9 +260,20 @@ def _check_labels(positive: Collection[str], negative: Collection[str]) -> None:
             )
 
 
+def _powers(text: str) -> tuple[float, ...]:
+    """Return the numbers of -p, each once."""
+    try:
+        return tuple(dict.fromkeys([float(part) for part in text.split(",")]))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"needs a number, or several with commas between; got {text!r}") from None
+
+
 def _check_ranges(arguments: argparse.Namespace) -> None:
-    if arguments.p is not None and not 1 <= arguments.p < math.inf:
-        raise CommandError(f"-p must be at least 1 and finite; got {arguments.p:g}")
+    for p in arguments.p or ():
+        if not 1 <= p < math.inf:
+            raise CommandError(f"-p must be at least 1 and finite; got {p:g}")
+    if arguments.t is not None and len(arguments.p or ()) > 1:
+        raise CommandError("-t trains in rounds, which take one p, and -p has several. Leave one of them out")
     for option, value in (("-t", arguments.t), ("--top", arguments.top), ("--seed", arguments.seed)):
         if value is not None and value < 0:
             raise CommandError(f"{option} must be zero or more; got {value}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +87,7 @@ def learn(
     pos: Any,
     neg: Any,
     *,
-    p: float | None = None,
+    p: float | Sequence[float] | None = None,
     l1: float | None = None,
     l2: float | None = None,
     rankers: Kind | Callable[[Any, Any], Rankers] | Mapping[str, Kind] | None = None,
@@ -108,11 +108,11 @@ def learn(
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
 
     `pos` and `neg` are whatever `rankers.from_table`, or the given weak rankers, read. `p`, `l1`, `l2`, `penalty`,
-    `max_columns`, `push` and `n_threads` are those of `minimize`; `kinds`, `monotone` and `linear` those of
-    `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of ``(pos, neg)`` that make
-    weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
-    rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds, unless
-    `folds` has the fold of each row of either side.
+    `max_columns`, `push` and `n_threads` are those of `minimize`, and of several `p` one is chosen; `kinds`, `monotone`
+    and `linear` are those of `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of
+    ``(pos, neg)`` that make weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With
+    `t_max` there are so many rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default.
+    `seed` deals the folds, unless `folds` has the fold of each row of either side.
     `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with
     the weak rankers of the first kind, before anything is chosen or trained. With `whole` the rows are a sample of
     those to train on: it serves the choice, and the model is that of all of them.
@@ -128,8 +128,8 @@ def learn(
         wrong = [name for name in (*of_table, "linear") if name in given]
         if wrong:
             raise ValueError(f"{wrong[0]} is for weak rankers of a table, and rankers are given; leave one out")
-    if p is not None:
-        _checks.power(p)
+    if p is not None and len(_checks.several(p, "p", _checks.power)) > 1 and t_max is not None:
+        raise ValueError("t_max asks for rounds, which take one p; several are for the choice of a minimiser")
     told: list[str] = []
     with kept(told, TableWarning, UnknownLevelWarning):
         if rankers is None:
@@ -233,11 +233,20 @@ def _known(make: Callable[[Any, Any], Rankers], pos: Any, neg: Any, H: Rankers) 
     return lambda of_pos, of_neg: H if of_pos is pos and of_neg is neg else make(of_pos, of_neg)
 
 
-def _rounds(pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | None) -> _default.Chosen:
+def _rounds(
+    pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | Sequence[float] | None
+) -> _default.Chosen:
     """Return what to train by rounds: cuts, with lines if they are asked for, or else the first kind."""
     asked = _default.BOTH if linear else _default.CUTS if _default.CUTS in known else _default.STEPS
     kind = asked if asked in known else next(iter(known))
-    return _default.Chosen(known[kind].make(pos, neg), kind, P_OF_ROUNDS if p is None else p, 0.0, 0.0, None)
+    return _default.Chosen(
+        known[kind].make(pos, neg),
+        kind,
+        P_OF_ROUNDS if p is None else _checks.several(p, "p", _checks.power)[0],
+        0.0,
+        0.0,
+        None,
+    )
 
 
 def _kinds(
