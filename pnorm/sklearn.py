@@ -413,7 +413,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        p: float | None = None,
+        p: float | Sequence[float] | None = None,
         *,
         kinds: Mapping[Any, Any] | None = None,
         cutoff: Mapping[str, Any] | None = None,
