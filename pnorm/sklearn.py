@@ -213,7 +213,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    p : float or sequence of floats, optional
+    p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Of several,
         cross-validation chooses one, as in ``p=[1, 4, 16]``. None chooses from 1 and 4, or uses 4 with rounds.
     kinds : mapping from column to kind, optional
@@ -396,7 +396,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> print(model)
     PNormPush(p=4)
     rows         958: 626 positive, 332 negative; 9 columns
-    model        steps, p = 4, l1 = 0.05782, l2 = 4e-05; 18 weak rankers
+    model        step functions (steps), p = 4, l1 = 0.05782, l2 = 4e-05; 18 weak rankers
     training     converged after 3 steps
     out of fold  AUC 0.997 (99 % of random orders: 0.424 to 0.576), partial AUC 0.990 (0.468 to 0.532)
                  better than a random order
@@ -473,6 +473,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_pos, n_neg = self._n_rows
         columns = f"; {counted(self.n_features_in_, 'column')}" if hasattr(self, "n_features_in_") else ""
         kind = [] if self.kind_ is None else [self.kind_]
+        kind = [f"{default.TERMS[name]} ({name})" if name in default.TERMS else name for name in kind]
         penalties = [f"{name} = {x:.4g}" for name, x in (("l1", self.l1_), ("l2", self.l2_)) if x]
         if not penalties and self.trace_._unit == "step":
             penalties = ["no penalty"]

@@ -1324,7 +1324,8 @@ def told_of(model, X, positive):
     power = f"p = {model.p_:g}" + " (of 1 and 4)" * (tried == {1.0, 4.0})
     n_pos, of_what = int(sum(positive)), []
     if model.kind_ is not None:
-        of_what.append(model.kind_)
+        words = {"line + cuts": "smooth curves (line + cuts)", "steps": "step functions (steps)"}
+        of_what.append(words.get(model.kind_, model.kind_))
     of_what.append(power)
     if model.l1_ > 0:
         of_what.append(f"l1 = {model.l1_:.4g}")

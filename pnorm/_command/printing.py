@@ -19,6 +19,7 @@ from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
 from pnorm._cutoff import written
+from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
@@ -364,7 +365,7 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     Without details, a proved minimum is left out if the test does not show that the list `is_good`.
     """
     trace, found = learned.trace, learned.cross_validation
-    of = f"{markup.TERMS[learned.kind]} of the columns" if learned.kind in markup.TERMS else "terms"
+    of = f"{TERMS[learned.kind]} of the columns" if learned.kind in TERMS else "terms"
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""

@@ -11,6 +11,7 @@ import numpy as np
 from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
+from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING, Drift
@@ -479,7 +480,7 @@ def _of_choice(found: CrossValidation) -> str:
     head, cells, _, _ = found._table()
     names = {"": "Terms", "p": "p", "mean": html_name(found.metric), "l1": "Penalty l1", "l2": "Penalty l2"}
     first = 0 if found.kinds else 1
-    rows = [[text(markup.TERMS.get(row[0], row[0])), *map(text, row[1:])][first:] for row in cells]
+    rows = [[text(TERMS.get(row[0], row[0])), *map(text, row[1:])][first:] for row in cells]
     table = markup.table(
         "The settings compared",
         [names.get(name, name.capitalize()) for name in head[first:]],
@@ -529,7 +530,7 @@ def _setting(choice: Choice) -> str:
     """Return a setting with the kind of terms and the penalties in words."""
     numbers = dict(choice._numbers())
     penalties = [f"{name} = {numbers[name]:.4g}" for name in ("l1", "l2") if numbers.get(name)]
-    told = [] if choice.kind is None else [markup.TERMS.get(choice.kind, choice.kind)]
+    told = [] if choice.kind is None else [TERMS.get(choice.kind, choice.kind)]
     told.append(f"p = {numbers['p']:g}")
     if "t" in numbers:
         told.append(f"{numbers['t']:,} rounds")
@@ -573,7 +574,7 @@ def _choice_chart(found: CrossValidation) -> str:
         if k == i:
             chart.band(path[order], mean[k, order] - error[k, order], mean[k, order] + error[k, order])
         chart.line(path[order], mean[k, order], style)
-        kind = f"{text(markup.TERMS.get(found.kinds[k], found.kinds[k]), 30)}, " if found.kinds else ""
+        kind = f"{text(TERMS.get(found.kinds[k], found.kinds[k]), 30)}, " if found.kinds else ""
         entries.append((f"{kind}p = {found.p[k]:g}", style))
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks.text import counted, joined, shown
-from pnorm._default import BOTH, CUTS, LINES, STEPS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
@@ -22,10 +21,6 @@ NAME = 48
 
 SENTENCE = 600
 """Characters of a sentence that others have written, at most."""
-
-
-TERMS = {BOTH: "smooth curves", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
-"""Words for the terms of a score, by the kind of its weak rankers."""
 
 
 def text(value: object, limit: int = NAME) -> str:
