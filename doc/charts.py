@@ -191,9 +191,8 @@ def thousandths(ax):
 
 MEASURES = {"pAUC 1 %": "partial AUC to 1 % false positives", "AP": "average precision", "AUC": "AUC",
             "precision 1 %": "precision in the first 1 %"}  # fmt: skip
-TITLES = MEASURES | {"pAUC 1 %": "partial AUC to 1 %\nfalse positives", "AUC": "AUC of the whole list",
-                     "AP": "average precision", "precision 1 %": "precision in the first 1 %"}  # fmt: skip
-"""Of a panel, in two lines where one is too long."""
+TITLES = MEASURES | {"pAUC 1 %": "partial AUC to 1 %", "AUC": "AUC of the whole list"}
+"""Of a panel, in one line."""
 ADDITIVE = ("logistic regression", "logistic, splines", "logistic, weights", "AdaBoost", "LightGBM, depth 1", "EBM")
 DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
@@ -228,34 +227,45 @@ def additive_ap(theme):
     return additive(theme, "AP")
 
 
+SMALL = 1000
+"""Rows below which a set is small."""
+
+
 def additive_summary(theme):
     """The default less the best of the other additive scores, for four measures, with the number beside each mark.
 
-    Each measure has its own axis: the errors in the first per cent are thirty times those of the AUC.
+    Each measure has its own axes, one for small and one for large sets: the errors in the first per cent are thirty
+    times those of the AUC, and those of small sets up to ninety times those of large ones.
     """
     ((_, heading, rows),) = tables("additive_summary")
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
+    titles = [must(r"(\w+): (\d+) rows, .*", title, "additive").groups() for title, _, _ in tables("additive")]
+    sizes = {data: int(size) for data, size in titles}
     cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
-    figure, axes = figure_of(2, 2, (WIDTH, 6.4), sharey=True)
-    for ax, measure in zip(axes.flat, MEASURES, strict=True):
-        ends = []
-        for y, row in enumerate(rows):
-            numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
-            more, error = map(number, numbers)
-            ends.append(abs(more) + 2 * error)
-            difference(ax, theme, more, y, error)
-            told = " ± ".join(numbers)
-            ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
-        ax.axvline(0, color=theme.ink, lw=0.8)
-        ax.set_title(TITLES[measure])
-        end = 1.1 * max(ends)
-        ax.set_xlim(-end, 2.9 * end)  # the numbers are at the right
-        tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
-        ax.set_xticks([-tick, 0, tick])
-        thousandths(ax)
-    for ax in axes[:, 0]:
-        name_rows(ax, [row[0] for row in rows])
+    figure, axes = figure_of(len(MEASURES), 2, (WIDTH, 7.2))
+    figure.get_layout_engine().set(wspace=0.05)
+    for down, measure in enumerate(MEASURES):
+        for ax, small in zip(axes[down], (True, False), strict=True):
+            of = [row for row in rows if (sizes[row[0]] < SMALL) == small]
+            ends = []
+            for y, row in enumerate(of):
+                numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
+                more, error = map(number, numbers)
+                ends.append(abs(more) + 2 * error)
+                difference(ax, theme, more, y, error)
+                told = " ± ".join(numbers)
+                ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
+            ax.axvline(0, color=theme.ink, lw=0.8)
+            end = 1.1 * max(ends)
+            ax.set_xlim(-end, 3.1 * end)  # the numbers are at the right
+            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
+            ax.set_xticks([-tick, 0, tick])
+            thousandths(ax)
+            name_rows(ax, [row[0] for row in of])
+            counts = [sizes[row[0]] for row in of]
+            above = f"$\\bf{{{'small' if small else 'large'}}}$: {min(counts):,} to {max(counts):,} rows\n"
+            ax.set_title(("" if down else above) + TITLES[measure], fontsize=10, linespacing=1.7)
     figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
     legend_of_differences(figure, theme, "default ahead", "the best other score ahead")
     return figure
