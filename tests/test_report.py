@@ -852,10 +852,27 @@ def test_a_missing_value_is_not_counted_as_a_level():
 @pytest.mark.parametrize("days", [7.0, 60.0, 300.0, 390.0, 599.0, 601.0, 800.0, 999.0, 3650.0])
 def test_an_axis_of_dates_has_two_ticks_or_more(days):
     for low in np.linspace(19000.0, 20000.0, 21).round():
-        ticks = charts.Axis(low, low + days, "opened (trend)", str, ticks=3).values()
+        ticks = charts.Axis(low, low + days, "opened (trend)", str, ticks=3, dates=True).values()
         assert 2 <= len(ticks) <= 4
         assert all(low <= tick <= low + days for tick in ticks)
         assert all(tick == round(tick) for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("2024-01-02", "2024-01-20", ["2024-01-08", "2024-01-18"]),
+        ("2024-01-20", "2024-03-15", ["2024-02", "2024-03"]),
+        ("2023-12-31", "2024-11-20", ["2024-01", "2024-04", "2024-07", "2024-10"]),
+        ("2024-01-02", "2025-11-20", ["2024-07", "2025-01", "2025-07"]),
+        ("2019-05-02", "2023-02-20", ["2020", "2021", "2022", "2023"]),
+        ("1911-05-02", "2023-02-20", ["1950", "2000"]),
+    ],
+)
+def test_an_axis_of_dates_has_its_ticks_at_firsts_of_months_or_years(first, last, told):
+    low, high = (np.datetime64(day).astype(float) for day in (first, last))
+    axis = charts.Axis(low, high, "opened (trend)", lambda day: str(np.datetime64(int(day), "D")), ticks=3, dates=True)
+    assert [text for _, text in axis.written()] == told
 
 
 @pytest.mark.parametrize(
