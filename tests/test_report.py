@@ -13,6 +13,7 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
+from pnorm._checks.text import short_count
 from pnorm._cross_validation import Choice
 from pnorm._job.quality import Difference, quality
 from pnorm._report import charts, content, markup, pictures, report
@@ -699,8 +700,8 @@ def test_ticks_of_logarithms_are_powers_of_ten():
         (markup.percent, 0.00012, "0.012 %"),
         (markup.times, 6.623, "6.62×"),
         (markup.times, 12345.0, "12,345×"),
-        (charts.short_count, 20_000, "20k"),
-        (charts.short_count, 2.5e6, "2.5M"),
+        (short_count, 20_000, "20k"),
+        (short_count, 2.5e6, "2.5M"),
         (charts.plain_number, 0.3, "0.3"),
         (charts.plain_number, 1e-5, "1e-5"),
         (charts.plain_number, 5000.0, "5,000"),

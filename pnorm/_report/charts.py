@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._checks.text import short_count
 from pnorm._report import markup
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
@@ -208,11 +209,3 @@ def plain_number(value: float) -> str:
     if value and not 1e-4 <= abs(value) < 1e9:
         return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
     return html.escape(f"{round(value, 10):,.10g}" if abs(value) < 1e5 else short_count(value))
-
-
-def short_count(value: float) -> str:
-    """Return a number of rows in few characters: 20k, 1M."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{unit}"
-    return f"{value:g}"
