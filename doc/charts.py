@@ -712,7 +712,7 @@ def speed(theme):
         ax.set_xscale("log")
         ax.set_title(title, loc="left")
     name_rows(axes[0, 0], [f"{what}:\n{rival}".replace("100000", "100,000") for what, _, rival, _, _ in many])
-    name_rows(axes[1, 0], [f"{what}:\n{rival}" for what, _, rival, _, _ in few])
+    name_rows(axes[1, 0], [f"{what}:\n{rival}".replace("2000 + 2000", "2,000 + 2,000") for what, _, rival, _, _ in few])
     axes[1, 0].set_xlim(0.0003, 8)
     axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.02, 0.2, 1, 4]))
     axes[1, 0].xaxis.set_minor_locator(NullLocator())
@@ -752,6 +752,12 @@ OBJECTIVE = (
 )
 
 
+FORMULAS = {"r": "$r$", "r^4": "$r^4$", "r^16": "$r^{16}$", "exp(10 r/I)": "$e^{10r/I}$",
+            "max(0, r - I/20)^2": r"$\max(0, r - I/20)^2$", "(r - I/20)^2": "$(r - I/20)^2$",
+            "(r - I/3)^2": "$(r - I/3)^2$"}  # fmt: skip
+"""Of the prices."""
+
+
 def objectives(theme, name, reference):
     """Positives at the top and AUC, in training and testing, of prices or of losses."""
     found = {}
@@ -777,12 +783,12 @@ def objectives(theme, name, reference):
         panels[1].xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
         panels[0].set_xlim(0)
     for ax in axes[:, 0]:
-        name_rows(ax, names)
+        name_rows(ax, [FORMULAS.get(name, name) for name in names])
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ls="none", label="training"),
         Line2D([], [], color=theme.red, marker="D", ls="none", label="testing"),
         Line2D([], [], color=theme.ink, marker="o", mfc=theme.page, ls="none",
-               label=f"hollow: within two standard\nerrors of {reference}"),
+               label=f"hollow: within two standard\nerrors of {FORMULAS.get(reference, reference)}"),
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure

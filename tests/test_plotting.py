@@ -308,7 +308,7 @@ def test_traces_come_down(runs):
     ax = plotting.trace({"descent": traces[4], "Newton": best}, floor=best.objective[-1])
     assert ax.get_yscale() == "log"
     assert all((line.get_ydata() > 0).all() for line in ax.lines)
-    assert ax.get_ylabel() == "log F_p above the floor (nats)"
+    assert ax.get_ylabel() == "log $F_p$ above the floor (nats)"
     assert "log R" in plotting.trace(pnorm.train(pos, neg, loss="logistic", t_max=3)[1]).get_ylabel()
 
 

@@ -152,11 +152,10 @@ def shapes(
         each.axhline(0.0, color=Look(each).quiet, lw=0.8, zorder=0)
         beside = {"loc": "left"} if shape.read_off == "trend" else {}  # the month stands at the right
         each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""), **beside)
-    axes[0].set_ylabel("part of the score")
-    if ax is None:
-        for each in axes[1:]:
-            if each.get_subplotspec().is_first_col():
-                each.set_ylabel("part of the score")
+    for each in axes:
+        place = each.get_subplotspec()
+        if each is axes[0] or (place is not None and place.is_first_col()):
+            each.set_ylabel("part of the score")
     _set_heights(axes)
     return axes
 

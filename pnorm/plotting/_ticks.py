@@ -28,6 +28,20 @@ def penalties_axis(ax: Any, values: Vector, name: str) -> None:
     ax.set_xlabel(name)
 
 
+def rounds_axis(ax: Any, first: float | None) -> None:
+    """Make a logarithmic axis of rounds, on which zero has a place: 0, 1, 10, 100."""
+    ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    ax.set(xlabel="rounds", xlim=(first, None))
+
+
+def minus(number: str) -> str:
+    """Write the sign of a negative number as the axes write it."""
+    from matplotlib import rcParams
+
+    return number.replace("-", "\N{MINUS SIGN}") if rcParams["axes.unicode_minus"] else number
+
+
 def percent(axis: Any) -> None:
     """Write shares as per cent."""
     from matplotlib.ticker import PercentFormatter
@@ -37,7 +51,7 @@ def percent(axis: Any) -> None:
 
 def thousands(axis: Any) -> None:
     """Write counts with commas."""
-    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1.0 else f"{x:g}")
+    axis.set_major_formatter(lambda x, _: f"{x:,.10g}")
 
 
 _DIGITS = 1e4
@@ -56,7 +70,7 @@ def number_axis(ax: Any, whole: bool, start: float, width: float) -> None:
     stop = max(ax.get_xlim())
     large = max(abs(start), abs(stop)) >= _DIGITS
     if large:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: short_count(x).replace("-", "\N{MINUS SIGN}")))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: minus(short_count(x))))
     size = ax.xaxis.get_major_ticks(1)[0].label1.get_size()
     for steps, most in ((steps, most) for steps in _STEPS for most in range(5, 0, -1)):
         locator = MaxNLocator(most, steps=steps, integer=whole, min_n_ticks=min(most, 2))
