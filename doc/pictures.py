@@ -120,6 +120,9 @@ def below(figure, ax, columns):
 EXPLAINED = 600
 """The place of the row that the first picture explains. Above it a capital gain or loss is often the first reason."""
 
+DIP = 67
+"""The age at which the curve of age falls and rises again."""
+
 
 def hero():
     """Adult as the command ranks it with ``--budget 1000``: the test, reasons and two shapes, across and down."""
@@ -131,7 +134,8 @@ def hero():
     effects = explained.top(EXPLAINED - 1, 3)
     capital = sum(explained.top(k, 1)[0].startswith("capital-") for k in range(EXPLAINED - 1))
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
-    print(f"{np.sum(training['age'] == 67)} of {len(training):,} training rows have an age of 67")
+    few = int(np.sum(training["age"] == DIP))
+    print(f"{few} of {len(training):,} training rows have an age of {DIP}")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
     lists, chance = on_adult(), n * found.quality.headline.chance
@@ -201,6 +205,11 @@ def hero():
                 how = {"xytext": (-0.6 * size, 0.2 * size), "textcoords": "offset points", "ha": "right"}
                 ax.annotate(f"row {EXPLAINED}", at_row, color=RED, size=0.9 * size, **how)
             ax.plot(*at_row, "o", color=RED, ms=0.5 * size, clip_on=False)
+            if name == "age":  # why the curve falls there
+                x, y = line.get_data()
+                at_dip = DIP, y[np.abs(x - DIP) < 1].min()
+                how = {"xytext": (-0.5 * size, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+                ax.annotate(f"only {few} rows", at_dip, size=0.8 * size, **how)
             ax.set(xlabel="", ylabel="")
             ax.set_title(f"{name}: {what}", size=size, loc="left", pad=0.5 * size)
             ax.tick_params(labelsize=0.9 * size, length=3)
