@@ -191,9 +191,8 @@ def thousandths(ax):
 
 MEASURES = {"pAUC 1 %": "partial AUC to 1 % false positives", "AP": "average precision", "AUC": "AUC",
             "precision 1 %": "precision in the first 1 %"}  # fmt: skip
-TITLES = MEASURES | {"pAUC 1 %": "partial AUC to 1 %\nfalse positives", "AUC": "AUC of the whole list",
-                     "AP": "average precision", "precision 1 %": "precision in the first 1 %"}  # fmt: skip
-"""Of a panel, in two lines where one is too long."""
+TITLES = MEASURES | {"pAUC 1 %": "partial AUC to 1 %", "AUC": "AUC of the whole list"}
+"""Of a panel, in one line."""
 ADDITIVE = ("logistic regression", "logistic, splines", "logistic, weights", "AdaBoost", "LightGBM, depth 1", "EBM")
 DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
@@ -228,34 +227,45 @@ def additive_ap(theme):
     return additive(theme, "AP")
 
 
+SMALL = 1000
+"""Rows below which a set is small."""
+
+
 def additive_summary(theme):
     """The default less the best of the other additive scores, for four measures, with the number beside each mark.
 
-    Each measure has its own axis: the errors in the first per cent are thirty times those of the AUC.
+    Each measure has its own axes, one for small and one for large sets: the errors in the first per cent are thirty
+    times those of the AUC, and those of small sets up to ninety times those of large ones.
     """
     ((_, heading, rows),) = tables("additive_summary")
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
+    titles = [must(r"(\w+): (\d+) rows, .*", title, "additive").groups() for title, _, _ in tables("additive")]
+    sizes = {data: int(size) for data, size in titles}
     cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
-    figure, axes = figure_of(2, 2, (WIDTH, 6.4), sharey=True)
-    for ax, measure in zip(axes.flat, MEASURES, strict=True):
-        ends = []
-        for y, row in enumerate(rows):
-            numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
-            more, error = map(number, numbers)
-            ends.append(abs(more) + 2 * error)
-            difference(ax, theme, more, y, error)
-            told = " ± ".join(numbers)
-            ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
-        ax.axvline(0, color=theme.ink, lw=0.8)
-        ax.set_title(TITLES[measure])
-        end = 1.1 * max(ends)
-        ax.set_xlim(-end, 2.9 * end)  # the numbers are at the right
-        tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
-        ax.set_xticks([-tick, 0, tick])
-        thousandths(ax)
-    for ax in axes[:, 0]:
-        name_rows(ax, [row[0] for row in rows])
+    figure, axes = figure_of(len(MEASURES), 2, (WIDTH, 7.2))
+    figure.get_layout_engine().set(wspace=0.05)
+    for down, measure in enumerate(MEASURES):
+        for ax, small in zip(axes[down], (True, False), strict=True):
+            of = [row for row in rows if (sizes[row[0]] < SMALL) == small]
+            ends = []
+            for y, row in enumerate(of):
+                numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
+                more, error = map(number, numbers)
+                ends.append(abs(more) + 2 * error)
+                difference(ax, theme, more, y, error)
+                told = " ± ".join(numbers)
+                ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
+            ax.axvline(0, color=theme.ink, lw=0.8)
+            end = 1.1 * max(ends)
+            ax.set_xlim(-end, 3.1 * end)  # the numbers are at the right
+            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
+            ax.set_xticks([-tick, 0, tick])
+            thousandths(ax)
+            name_rows(ax, [row[0] for row in of])
+            counts = [sizes[row[0]] for row in of]
+            above = f"$\\bf{{{'small' if small else 'large'}}}$: {min(counts):,} to {max(counts):,} rows\n"
+            ax.set_title(("" if down else above) + TITLES[measure], fontsize=10, linespacing=1.7)
     figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
     legend_of_differences(figure, theme, "default ahead", "the best other score ahead")
     return figure
@@ -702,7 +712,7 @@ def speed(theme):
         ax.set_xscale("log")
         ax.set_title(title, loc="left")
     name_rows(axes[0, 0], [f"{what}:\n{rival}".replace("100000", "100,000") for what, _, rival, _, _ in many])
-    name_rows(axes[1, 0], [f"{what}:\n{rival}" for what, _, rival, _, _ in few])
+    name_rows(axes[1, 0], [f"{what}:\n{rival}".replace("2000 + 2000", "2,000 + 2,000") for what, _, rival, _, _ in few])
     axes[1, 0].set_xlim(0.0003, 8)
     axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.02, 0.2, 1, 4]))
     axes[1, 0].xaxis.set_minor_locator(NullLocator())
@@ -742,6 +752,12 @@ OBJECTIVE = (
 )
 
 
+FORMULAS = {"r": "$r$", "r^4": "$r^4$", "r^16": "$r^{16}$", "exp(10 r/I)": "$e^{10r/I}$",
+            "max(0, r - I/20)^2": r"$\max(0, r - I/20)^2$", "(r - I/20)^2": "$(r - I/20)^2$",
+            "(r - I/3)^2": "$(r - I/3)^2$"}  # fmt: skip
+"""Of the prices."""
+
+
 def objectives(theme, name, reference):
     """Positives at the top and AUC, in training and testing, of prices or of losses."""
     found = {}
@@ -767,12 +783,12 @@ def objectives(theme, name, reference):
         panels[1].xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
         panels[0].set_xlim(0)
     for ax in axes[:, 0]:
-        name_rows(ax, names)
+        name_rows(ax, [FORMULAS.get(name, name) for name in names])
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ls="none", label="training"),
         Line2D([], [], color=theme.red, marker="D", ls="none", label="testing"),
         Line2D([], [], color=theme.ink, marker="o", mfc=theme.page, ls="none",
-               label=f"hollow: within two standard\nerrors of {reference}"),
+               label=f"hollow: within two standard\nerrors of {FORMULAS.get(reference, reference)}"),
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure

@@ -120,6 +120,9 @@ def below(figure, ax, columns):
 EXPLAINED = 600
 """The place of the row that the first picture explains. Above it a capital gain or loss is often the first reason."""
 
+DIP = 67
+"""The age at which the curve of age falls and rises again."""
+
 
 def hero():
     """Adult as the command ranks it with ``--budget 1000``: the test, reasons and two shapes, across and down."""
@@ -131,7 +134,8 @@ def hero():
     effects = explained.top(EXPLAINED - 1, 3)
     capital = sum(explained.top(k, 1)[0].startswith("capital-") for k in range(EXPLAINED - 1))
     print(f"a capital gain or loss is the first reason of {capital} rows above row {EXPLAINED}")
-    print(f"{np.sum(training['age'] == 67)} of {len(training):,} training rows have an age of 67")
+    few = int(np.sum(training["age"] == DIP))
+    print(f"{few} of {len(training):,} training rows have an age of {DIP}")
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
     lists, chance = on_adult(), n * found.quality.headline.chance
@@ -201,6 +205,11 @@ def hero():
                 how = {"xytext": (-0.6 * size, 0.2 * size), "textcoords": "offset points", "ha": "right"}
                 ax.annotate(f"row {EXPLAINED}", at_row, color=RED, size=0.9 * size, **how)
             ax.plot(*at_row, "o", color=RED, ms=0.5 * size, clip_on=False)
+            if name == "age":  # why the curve falls there
+                x, y = line.get_data()
+                at_dip = DIP, y[np.abs(x - DIP) < 1].min()
+                how = {"xytext": (-0.5 * size, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+                ax.annotate(f"only {few} rows", at_dip, size=0.8 * size, **how)
             ax.set(xlabel="", ylabel="")
             ax.set_title(f"{name}: {what}", size=size, loc="left", pad=0.5 * size)
             ax.tick_params(labelsize=0.9 * size, length=3)
@@ -337,13 +346,13 @@ def drawings():
         "push-path": (single, lambda ax: draw_with.push_path(precision, label="precision in the first 1,000", ax=ax)),
         "calibration": ((4.6, 4.6), lambda ax: draw_with.calibration({k: P[k] for k in (1, 16)}, ax=ax)),
         "weights": ((WIDTH, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
-        "shapes": ((WIDTH, 5.6), lambda axes: draw_with.shapes(of_cuts, H, ax=axes)),
+        "shapes": ((WIDTH, 4.2), lambda axes: draw_with.shapes(of_cuts, H, top=4, ax=axes)),
         "reasons": ((5.2, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
         "trace": (single, lambda ax: draw_with.trace(descent, floor=descent["minimize"].objective[-1], ax=ax)),
         "cross-validation": (single, lambda ax: draw_with.cross_validation(found, ax=ax)),
         "coefficient-path": ((WIDTH, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
     }
-    panels = {"roc": {"ncols": 2}, "shapes": {"nrows": 3, "ncols": 2, "sharey": True}}
+    panels = {"roc": {"ncols": 2}, "shapes": {"nrows": 2, "ncols": 2, "sharey": True}}
     for name, (size, onto) in pictures.items():
 
         def draw(name=name, size=size, onto=onto):
@@ -689,9 +698,15 @@ def curves():
             mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
             gain.semilogx(at, mean, color=colour)
             gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
-        whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
+        whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons first")
         whole.legend(loc="lower right")
         gain.set(xlabel="false positive rate", ylabel="gain in true positive rate", title="MAGIC, gain over p = 1")
+        gain.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        gain.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        gain.set_xticks([1e-4, 0.01, 1.0], ["0.01%", "1%", "100%"])
+        for ax in (made, whole):
+            ax.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         return figure
 
     save(draw, "curves")

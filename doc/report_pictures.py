@@ -30,7 +30,7 @@ MARGIN = 24
 PICTURES = {
     "report-top": "#depth ~ section, footer { display: none }",
     "report-rows": f"main > :not(#rows), footer, #rows tbody tr:nth-child(n + {ROWS + 1}) {{ display: none }} "
-    "#rows h2 { border: 0; margin: 0; padding: 0 }",
+    "main { padding-top: 1rem } #rows, #rows h2 { border: 0; margin: 0; padding: 0 }",
 }
 """The CSS that hides the other parts of the page, by picture."""
 

@@ -54,7 +54,7 @@ def lines(found):
 
 def table():
     """Return the table as reStructuredText."""
-    return list_table(list(lines(tables("additive"))), ":class: dense")
+    return list_table(list(lines(tables("additive"))), ":class: dense apart")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -307,7 +308,7 @@ def test_traces_come_down(runs):
     ax = plotting.trace({"descent": traces[4], "Newton": best}, floor=best.objective[-1])
     assert ax.get_yscale() == "log"
     assert all((line.get_ydata() > 0).all() for line in ax.lines)
-    assert ax.get_ylabel() == "log F_p above the floor (nats)"
+    assert ax.get_ylabel() == "log $F_p$ above the floor (nats)"
     assert "log R" in plotting.trace(pnorm.train(pos, neg, loss="logistic", t_max=3)[1]).get_ylabel()
 
 
@@ -763,6 +764,29 @@ def ends_of_band(ax):
     for x, y in band.get_paths()[0].vertices.tolist():
         ends.setdefault(x, []).append(y)
     return ends
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(10_000, 60_000), (-30_000, 1_200_000), (10_000, 20_000), (0.0112, 0.0187), (18, 90)]
+)
+@pytest.mark.parametrize("gone", [0.0, 0.2])
+@pytest.mark.parametrize("width", [5.0, 7.2])
+def test_the_numbers_of_an_axis_are_apart(low, high, gone, width):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((600, 3)) < gone, np.nan, rng.uniform(low, high, (600, 3)))
+    X = X if high < 1 else np.round(X)
+    H = pnorm.rankers.quantile_thresholds(
+        X[:300], X[300:], 9, missing="own" if gone else "error", names=["a", "b", "c"]
+    )
+    figure, axes = plt.subplots(2, 3, figsize=(width, 4), layout="constrained", sharey=True)
+    plotting.shapes(np.ones(len(H)), H, ax=axes[0])
+    figure.canvas.draw()
+    for ax in axes[0]:
+        labels = [*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)]
+        boxes = [label.get_window_extent() for label in labels if label.get_text()]
+        boxes = sorted(box for box in (tuple(box.intervalx) for box in boxes) if ax.bbox.x0 - 40 < box[0] < ax.bbox.x1)
+        assert all(left[1] <= right[0] for left, right in pairwise(boxes))
+        assert len(boxes) >= 1 + bool(gone)
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -13,6 +13,7 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
+from pnorm._checks.text import short_count
 from pnorm._cross_validation import Choice
 from pnorm._job.quality import Difference, quality
 from pnorm._report import charts, content, markup, pictures, report
@@ -699,8 +700,8 @@ def test_ticks_of_logarithms_are_powers_of_ten():
         (markup.percent, 0.00012, "0.012 %"),
         (markup.times, 6.623, "6.62×"),
         (markup.times, 12345.0, "12,345×"),
-        (charts.short_count, 20_000, "20k"),
-        (charts.short_count, 2.5e6, "2.5M"),
+        (short_count, 20_000, "20k"),
+        (short_count, 2.5e6, "2.5M"),
         (charts.plain_number, 0.3, "0.3"),
         (charts.plain_number, 1e-5, "1e-5"),
         (charts.plain_number, 5000.0, "5,000"),
@@ -852,10 +853,27 @@ def test_a_missing_value_is_not_counted_as_a_level():
 @pytest.mark.parametrize("days", [7.0, 60.0, 300.0, 390.0, 599.0, 601.0, 800.0, 999.0, 3650.0])
 def test_an_axis_of_dates_has_two_ticks_or_more(days):
     for low in np.linspace(19000.0, 20000.0, 21).round():
-        ticks = charts.Axis(low, low + days, "opened (trend)", str, ticks=3).values()
+        ticks = charts.Axis(low, low + days, "opened (trend)", str, ticks=3, dates=True).values()
         assert 2 <= len(ticks) <= 4
         assert all(low <= tick <= low + days for tick in ticks)
         assert all(tick == round(tick) for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("2024-01-02", "2024-01-20", ["2024-01-08", "2024-01-18"]),
+        ("2024-01-20", "2024-03-15", ["2024-02", "2024-03"]),
+        ("2023-12-31", "2024-11-20", ["2024-01", "2024-04", "2024-07", "2024-10"]),
+        ("2024-01-02", "2025-11-20", ["2024-07", "2025-01", "2025-07"]),
+        ("2019-05-02", "2023-02-20", ["2020", "2021", "2022", "2023"]),
+        ("1911-05-02", "2023-02-20", ["1950", "2000"]),
+    ],
+)
+def test_an_axis_of_dates_has_its_ticks_at_firsts_of_months_or_years(first, last, told):
+    low, high = (np.datetime64(day).astype(float) for day in (first, last))
+    axis = charts.Axis(low, high, "opened (trend)", lambda day: str(np.datetime64(int(day), "D")), ticks=3, dates=True)
+    assert [text for _, text in axis.written()] == told
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,11 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> str:
         for row in rows
     ]
     return "\n".join(lines)
+
+
+def short_count(value: float) -> str:
+    """Return a number in few characters: 20k, 1M."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"

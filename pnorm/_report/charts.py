@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._checks.text import short_count
 from pnorm._report import markup
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
@@ -33,6 +34,9 @@ class Axis:
     """Values that are written, more or less."""
     whole: bool = False
     """Whether only whole numbers are values."""
+    dates: bool = False
+    """Whether values are days since the start of 1970: firsts of years or of months are written, where two or more are
+    between the ends."""
 
     def at(self, values: Any) -> Vector:
         """Return where values lie between the ends, from 0 to 1."""
@@ -43,11 +47,23 @@ class Axis:
 
     def values(self) -> list[float]:
         """Return round values between the ends, to be written."""
+        if self.dates and len(firsts := _firsts(self.low, self.high, self.ticks)) > 1:
+            return firsts
         found = _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
         if len(found) < 2 and self.high > self.low and not self.log:
             thirds = np.linspace(self.low, self.high, 7)[1::2]
             found = (thirds if self.high - self.low < 6.0 else thirds.round()).tolist()  # days are whole
         return [value for value in found if not self.whole or abs(value - round(value)) < 1e-9] or found
+
+    def written(self) -> list[tuple[float, str]]:
+        """Return the values with their texts: years and months where all values are their first days."""
+        values = self.values()
+        if self.dates:
+            days = np.array(values).astype("datetime64[D]")
+            for unit in ("Y", "M"):
+                if (days.astype(f"datetime64[{unit}]") == days).all() and (days.astype(np.float64) == values).all():
+                    return list(zip(values, days.astype(f"datetime64[{unit}]").astype(str).tolist(), strict=True))
+        return [(value, self.write(value)) for value in values]
 
 
 @dataclass
@@ -100,18 +116,16 @@ class Chart:
     def __str__(self) -> str:
         left, right, base = _LEFT, self.width - self.right, self.height - _BOTTOM
         parts = []
-        for tick in self.y.values():
+        for tick, told in self.y.written():
             (at,) = self._points([self.x.low], [tick])
             y = at.split(",")[1]
             parts.append(f'<line class="grid" x1="{left:.1f}" x2="{right:.1f}" y1="{y}" y2="{y}"/>')
-            parts.append(
-                f'<text x="{left - 6:.1f}" y="{float(y) + 4:.1f}" text-anchor="end">{self.y.write(tick)}</text>'
-            )
-        for tick in self.x.values():
+            parts.append(f'<text x="{left - 6:.1f}" y="{float(y) + 4:.1f}" text-anchor="end">{told}</text>')
+        for tick, told in self.x.written():
             (at,) = self._points([tick], [self.y.low])
             x = at.split(",")[0]
             parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{base:.1f}" y2="{base + 4:.1f}"/>')
-            parts.append(f'<text x="{x}" y="{base + 17:.1f}" text-anchor="middle">{self.x.write(tick)}</text>')
+            parts.append(f'<text x="{x}" y="{base + 17:.1f}" text-anchor="middle">{told}</text>')
         parts += self._drawn
         parts.append(f'<line class="axis" x1="{left:.1f}" x2="{right:.1f}" y1="{base:.1f}" y2="{base:.1f}"/>')
         middle = 0.5 * (left + right)
@@ -156,6 +170,31 @@ def round_values(low: float, high: float, most: int) -> list[float]:
     return [k * step for k in range(first, last + 1)]
 
 
+def _firsts(low: float, high: float, most: int) -> list[float]:
+    """Return first days of years or of months between two ends, as days since the start of 1970; one more than `most`.
+
+    They are every year or month, or those of a multiple. There are none of spans beyond those of a calendar.
+    """
+    if not -720_000.0 < low < high < 2_900_000.0:
+        return []
+    first, last = (np.datetime64(math.floor(end), "D").astype("datetime64[M]").astype(int) for end in (low, high))
+    found: list[float] = []
+    for step in _MONTHS:  # months are counted from January 1970, and years of a multiple from the year 0
+        months = np.arange(first - (first + 12 * 1970) % step, last + 1, step)
+        days = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.float64)
+        fewer = days[(days >= low) & (days <= high)].tolist()
+        if found and len(fewer) < 2:
+            break
+        found = fewer
+        if len(found) <= most + 1:
+            break
+    return found
+
+
+_MONTHS = (1, 2, 3, 6, *(12 * years * power for power in (1, 10, 100, 1000) for years in (1, 2, 5)))
+"""Of a step from one first day to the next."""
+
+
 def _decades(low: float, high: float) -> list[float]:
     """Return powers of ten between two ends, and where there are few, two and five times these."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -170,11 +209,3 @@ def plain_number(value: float) -> str:
     if value and not 1e-4 <= abs(value) < 1e9:
         return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
     return html.escape(f"{round(value, 10):,.10g}" if abs(value) < 1e5 else short_count(value))
-
-
-def short_count(value: float) -> str:
-    """Return a number of rows in few characters: 20k, 1M."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{unit}"
-    return f"{value:g}"

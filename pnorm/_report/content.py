@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnorm._checks import Vector, sheet
+from pnorm._checks.text import short_count
 from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._default import TERMS
@@ -18,7 +19,7 @@ from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
-from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number, short_count
+from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number
 from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts

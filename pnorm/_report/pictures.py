@@ -119,6 +119,7 @@ def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
             write,
             ticks=3 if shape.read_off else 6,
             whole=shape._is_whole and not shape.read_off,
+            dates=shape.read_off == "trend",
         ),
         Axis(*room, "", plain_number),
         f"Shape of {text(shape.name)}",

@@ -10,7 +10,7 @@ from pnorm._checks import Axes, Model
 from pnorm._cross_validation import CrossValidation
 from pnorm.plotting._keys import label_of
 from pnorm.plotting._look import Look, legend, new_axes
-from pnorm.plotting._ticks import penalties_axis
+from pnorm.plotting._ticks import penalties_axis, rounds_axis
 
 
 def cross_validation(found: CrossValidation | Model, *, ax: Axes | None = None) -> Axes:
@@ -74,8 +74,7 @@ def cross_validation(found: CrossValidation | Model, *, ax: Axes | None = None) 
         penalties_axis(ax, stages, found.along)
         ax.set_xlim(stages.max(), stages.min())  # rounds grow as l2 falls
     else:
-        ax.set_xscale("symlog", linthresh=1.0)
-        ax.set(xlabel="rounds", xlim=(found.rounds[0], None))
+        rounds_axis(ax, found.rounds[0])
     peaks = mean.max(axis=1)
     below = 3.0 * float(np.ptp(peaks)) + 4.0 * float(np.nan_to_num(error).max(axis=1).min())
     if below > 0.0:

@@ -10,6 +10,7 @@ from pnorm import _checks
 from pnorm._checks import Axes, sheet, text
 from pnorm._reasons.explain import Explanation
 from pnorm.plotting._look import Look, new_axes
+from pnorm.plotting._ticks import minus
 
 
 def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Axes | None = None) -> Axes:
@@ -75,7 +76,9 @@ def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Axes | 
         if k + 1 < len(bars):
             ax.plot([end, end], [k, k + 1], color=look.quiet, lw=0.8, zorder=1)
         up = bar > 0.0
-        ax.annotate(write(bar), (end, k), (4 if up else -4, 0), ha="left" if up else "right", va="center", **look.small)
+        ax.annotate(
+            minus(write(bar)), (end, k), (4 if up else -4, 0), ha="left" if up else "right", va="center", **look.small
+        )
     number = sheet.same_digits([base, score], sign=False)
     inner, outer = min(*starts, *ends), max(*starts, *ends)
     room = 0.16 * (outer - inner) or 1.0  # for the numbers beside the bars
@@ -83,7 +86,7 @@ def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Axes | 
     for at, y, words, below in ((base, -0.5, "mean", False), (score, len(bars) - 0.5, "this row", True)):
         ax.axvline(at, color=look.quiet, ls="--", lw=1.0, zorder=0)
         how: Any = {"ha": "center", "va": "top" if below else "bottom"} | look.small
-        ax.annotate(f"{words} {number(at)}", (at, y), (0, -3 if below else 3), **how)
+        ax.annotate(f"{words} {minus(number(at))}", (at, y), (0, -3 if below else 3), **how)
     ax.set_yticks(places, [text.shown(name, 40) for name in names])
     ax.set(ylim=(len(bars) + 0.15, -1.15), xlabel="score")
     ax.tick_params(left=False)

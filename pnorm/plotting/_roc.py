@@ -12,6 +12,7 @@ from pnorm import _checks, metrics
 from pnorm._checks import Axes, Label, Labels, Scores, text
 from pnorm.plotting._keys import Lists, label_of, pair_of, several_lists
 from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._ticks import thousands
 
 
 def roc(
@@ -107,10 +108,16 @@ def roc(
         for (label, (false, true)), line in zip(curves, Look(each).lines_of_series(named), strict=True):
             each.plot(false, true, label=label, **line)
         each.set(xlabel=f"false positive{what}", ylabel=f"true positive{what}")
+        if units == "counts":
+            thousands(each.xaxis)
+            thousands(each.yaxis)
     if any(label is not None for label, _ in curves):
         legend(axes[-1], loc="lower right")
     if axes.size == 2:
         _enlarge(axes[0], curves, units, alike or units == "rates")
+        for each, title in zip(axes, ("leftmost part", "full curves"), strict=True):
+            if not each.get_title():
+                each.set_title(title)
         return axes
     return axes[0]
 

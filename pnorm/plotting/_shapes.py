@@ -152,11 +152,10 @@ def shapes(
         each.axhline(0.0, color=Look(each).quiet, lw=0.8, zorder=0)
         beside = {"loc": "left"} if shape.read_off == "trend" else {}  # the month stands at the right
         each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""), **beside)
-    axes[0].set_ylabel("part of the score")
-    if ax is None:
-        for each in axes[1:]:
-            if each.get_subplotspec().is_first_col():
-                each.set_ylabel("part of the score")
+    for each in axes:
+        place = each.get_subplotspec()
+        if each is axes[0] or (place is not None and place.is_first_col()):
+            each.set_ylabel("part of the score")
     _set_heights(axes)
     return axes
 
@@ -224,20 +223,24 @@ def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
         *band, low, high = extent(shape, refits, start, stop)
         ax.fill_between(*band, color=look.cycle[0], alpha=0.22, lw=0)
     ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=look.cycle[0])
+    missing = not math.isnan(shape.missing)
+    place = _draw_strip(ax, shape.missing, (low, high), start, stop) if missing else start
     if shape.read_off == "trend":
         date_axis(ax)
     else:
-        number_axis(ax, shape._is_whole)
+        left, right = ax.get_xlim()
+        begin = start if missing else left
+        number_axis(ax, shape._is_whole, begin, _width(ax) * (right - begin) / (right - left))
         if shape.read_off == "hours":
             ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
-    if not math.isnan(shape.missing):
-        _draw_strip(ax, shape.missing, (low, high), start, stop)
+    if missing:
+        apart_axis(ax, start, place, "missing")
 
 
-def _draw_strip(ax: Any, missing: float, band: tuple[float, float], start: float, stop: float) -> None:
-    """Draw the score of missing values left of a curve, parted from its axis by a line, and name it below."""
+def _draw_strip(ax: Any, missing: float, band: tuple[float, float], start: float, stop: float) -> float:
+    """Draw the score of missing values left of a curve, parted from its axis by a line; return its place."""
     look, (whole, *within) = Look(ax), _STRIP
-    share = min(whole / _width(ax), 0.5)
+    share = min(whole / _width(ax), 0.4)
     strip = (stop - start) * share / (1.0 - share)
     place, line = (start - strip * points / whole for points in within)
     if band[0] < band[1]:
@@ -245,8 +248,8 @@ def _draw_strip(ax: Any, missing: float, band: tuple[float, float], start: float
     _draw_missing(ax, place, missing)
     ax.axvline(line, color=look.faint, lw=0.8)
     ax.update_datalim([(start - strip, missing)])
-    apart_axis(ax, start, place, "missing")
     ax.autoscale_view()
+    return float(place)
 
 
 def _ends(shape: Shape, ends: Any) -> tuple[float, float]:

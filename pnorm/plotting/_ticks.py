@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._checks.text import short_count
 
 
 def powers_axis(ax: Any, powers: Any = None) -> None:
@@ -27,6 +28,20 @@ def penalties_axis(ax: Any, values: Vector, name: str) -> None:
     ax.set_xlabel(name)
 
 
+def rounds_axis(ax: Any, first: float | None) -> None:
+    """Make a logarithmic axis of rounds, on which zero has a place: 0, 1, 10, 100."""
+    ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    ax.set(xlabel="rounds", xlim=(first, None))
+
+
+def minus(number: str) -> str:
+    """Write the sign of a negative number as the axes write it."""
+    from matplotlib import rcParams
+
+    return number.replace("-", "\N{MINUS SIGN}") if rcParams["axes.unicode_minus"] else number
+
+
 def percent(axis: Any) -> None:
     """Write shares as per cent."""
     from matplotlib.ticker import PercentFormatter
@@ -36,14 +51,35 @@ def percent(axis: Any) -> None:
 
 def thousands(axis: Any) -> None:
     """Write counts with commas."""
-    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1.0 else f"{x:g}")
+    axis.set_major_formatter(lambda x, _: f"{x:,.10g}")
 
 
-def number_axis(ax: Any, whole: bool) -> None:
-    """Put few ticks on an axis, as numbers may be long; with `whole`, at whole numbers only."""
-    from matplotlib.ticker import MaxNLocator
+_DIGITS = 1e4
+"""Numbers from which on ticks are written in few characters: 20k."""
+_STEPS = (1, 2, 5, 10), (1, 2, 3, 4, 5, 6, 8, 10)
+"""Of ticks, the second where the first leave fewer than two numbers on a narrow axis."""
 
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=whole))
+
+def number_axis(ax: Any, whole: bool, start: float, width: float) -> None:
+    """Put at most six ticks on an axis, and so many that their numbers are apart; with `whole`, at whole numbers only.
+
+    The ticks are those from `start` to the right end, which are `width` points apart.
+    """
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    stop = max(ax.get_xlim())
+    large = max(abs(start), abs(stop)) >= _DIGITS
+    if large:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: minus(short_count(x))))
+    size = ax.xaxis.get_major_ticks(1)[0].label1.get_size()
+    for steps, most in ((steps, most) for steps in _STEPS for most in range(5, 0, -1)):
+        locator = MaxNLocator(most, steps=steps, integer=whole, min_n_ticks=min(most, 2))
+        ticks = np.asarray(locator.tick_values(start, stop))
+        ticks = ticks[(ticks >= start) & (ticks <= stop)]
+        letters = max((len(short_count(x) if large else f"{round(x, 10):.10g}") for x in ticks.tolist()), default=0)
+        if ticks.size > 1 and (0.6 * letters + 0.4) * size <= width * (ticks[1] - ticks[0]) / (stop - start):
+            break
+    ax.xaxis.set_major_locator(locator)
 
 
 def date_axis(ax: Any) -> None:

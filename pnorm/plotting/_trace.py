@@ -12,6 +12,7 @@ from pnorm._checks import Axes, Model, Vector
 from pnorm._trace import Trace
 from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._ticks import rounds_axis
 
 Run: TypeAlias = Trace | tuple[Vector, Trace] | Model
 """The result of a solver, its trace alone, or a fitted model."""
@@ -72,11 +73,12 @@ def trace(runs: Run | Mapping[Hashable, Run], *, floor: float | None = None, ax:
         shown = np.ones(rounds.size, bool) if base is None else value > 1e-14 * abs(run.objective[-1])
         marker = "o" if run.n_iter < 30 else None
         ax.plot(rounds[shown], value[shown], marker=marker, ms=4, label=label_of(key), **line)
-    ax.set_xscale("symlog", linthresh=1.0)
+    rounds_axis(ax, 0.0)
     if base is not None:
         ax.set_yscale("log")
+    symbol = symbol.replace("F_p", "$F_p$")
     what = f"change of {symbol}" if base is None else f"{symbol} above the floor"
-    ax.set(xlabel="rounds", xlim=(0, None), ylabel=f"{what} (nats)")
+    ax.set_ylabel(f"{what} (nats)")
     if len(several) > 1:
         legend(ax)
     return ax
