@@ -249,8 +249,7 @@ def _held(
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
         with _columns.read_as_times(columns.time, file.source.place):
-            how: dict[str, Any] = {"name": columns.time, "known": file.times, "rows": file.at}
-            return hold_out.latest(file.column(columns.time), share, y=y, **how)
+            return hold_out.latest(file.column(columns.time), share, y=y, name=columns.time, known=file.times)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)

@@ -75,8 +75,8 @@ test:
   --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
   number of rows to take from FILE. The tests of --precision begin with few rows. --at-least 200
   begins them at the first 200 held-out rows, and --at-least 20% at the first fifth. Choose it from
-  the work you can do, not from the results. A row without a value in the column of --time stops
-  the command. With --unlabelled rank it is left out, as a row without a label is.
+  the work you can do, not from the results. With --time, a row without a value in that column
+  is trained on and not tested on. If it may be later than the test, remove it from the file.
 
 ids:
   The file of --out names the rows by --id, or by their number from 0 in the column row. If ids

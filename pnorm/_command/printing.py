@@ -92,7 +92,6 @@ def labelled(path: str, rows: Rows, label: str) -> str:
     """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
     which = " with a label" if rows.n_empty and not rows.is_empty_negative else ""
-    which += " and a time" if rows.n_undated else ""
     return (
         f"{path_shown(path)}: {n:,} rows{which}, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
     )
@@ -101,16 +100,16 @@ def labelled(path: str, rows: Rows, label: str) -> str:
 def empty_labels(
     rows: Rows, what: str, path: str | None = None, negative: Sequence[str] | None = None, time: str | None = None
 ) -> list[str]:
-    """Return sentences on rows without a label or a time, if any; `what` becomes of them if they are set apart."""
+    """Return sentences on rows without a label or a time, if any; `what` becomes of those without a label."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
-    of, found, n = "" if path is None else f" of {path_shown(path)}", [], rows.n_empty - rows.n_undated
+    of, found, n = "" if path is None else f" of {path_shown(path)}", [], rows.n_empty
     if n and rows.is_empty_negative:
         found.append(f"{counted(n, 'row')}{of} {_have(n)} no label, which counts as negative")
     elif n:
         found.append(f"{counted(n, 'more row')}{of} {_have(n)} no label{other}{what}")
     if rows.n_undated and time is not None:
-        left = f"{_have(rows.n_undated)} a label but no time in {shown(time)}, and {_are(rows.n_undated)} left out"
-        found.append(f"{counted(rows.n_undated, 'more row')}{of} {left}{what}")
+        stay = f"{_have(rows.n_undated)} no time in {shown(time)}: trained on, not tested on"
+        found.append(f"{counted(rows.n_undated, 'row')}{of} {stay}")
     return found
 
 
@@ -163,7 +162,7 @@ def shared_ids(units: NDArray[np.intp] | None, held: NDArray[np.bool_]) -> list[
         return []
     return [
         f"{n:,} of {counted(of_test.size, 'test id')} {_are(n)} also in training: with --time, rows of one id are not "
-        "kept together"
+        "kept together. If new rows will have new ids, leave --time out: rows of one id are then held out together"
     ]
 
 
