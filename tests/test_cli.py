@@ -519,8 +519,8 @@ def test_options_of_a_file_without_one(capsys):
 
 
 def unnamed(out):
-    """The lines of the output without the name of the file: the first one is left out, and commands to type."""
-    lines, steps = out.split("Next steps\n")
+    """The lines of the output without the name of the file, commands to type and the number of a line."""
+    lines, steps = re.sub(r"is line \d+", "is line N", out).split("Next steps\n")
     told = [re.sub(r":$| +pnorm .*", "", line) for line in steps.splitlines()]
     return [*lines.splitlines()[1:], *filter(None, told)]
 
@@ -2387,6 +2387,30 @@ def test_rows_without_a_time_are_trained_on_and_not_tested_on(capsys, tmp_path, 
     assert f"  {len(frame) - n} training rows, {n} held-out rows for the test only (the latest by booked)\n" in text
     assert not found["held_out"].loc[frame["tx"][undated]].any()
     assert np.abs(found["score"].loc[own.index] - own["score"]).max() > 1e-6
+
+
+@BATCHES
+def test_the_number_of_a_row_is_explained_where_it_has_no_id(capsys, tmp_path, batches):
+    """With the line of the first row, unless the file would have to be read again for it."""
+    path, model, report = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "r.html"
+    x = np.random.default_rng(4).normal(size=300)
+    frame = pandas.DataFrame({"lead": [f"L{k}" for k in range(300)], "x": x, "y": (x > 0.5).astype(int)})
+    frame.to_csv(path, index=False)
+    numbers = "Row: data rows of the file, counted from 0"
+    learning = ["--label", "y", *QUICK, *batches, "--save", model]
+    for more in (learning, ["--model", model, *batches]):
+        told = " ".join(run(capsys, path, *more)[1].split())
+        row = int(re.search(r"Top of the list.*? 1 +(\d+) ", told)[1])
+        assert (f"{numbers}; row {row} is line {row + 2}. Reasons" if not batches else f"{numbers}. R") in told
+        assert numbers not in run(capsys, path, *more, "--id", "lead")[1]
+    run(capsys, path, *learning, "--report", report)
+    assert numbers in report.read_text(encoding="utf-8")
+    workbook = tmp_path / "t.xlsx"
+    frame.to_excel(workbook, index=False)
+    if not batches:
+        told = " ".join(run(capsys, workbook, "--model", model)[1].split())
+        row = int(re.search(r"Top of the list.*? 1 +(\d+) ", told)[1])
+        assert f"{numbers}; row {row} is row {row + 2} of the sheet Sheet1. Reasons" in told
 
 
 def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactions):
