@@ -924,6 +924,35 @@ def test_without_scikit_learn_there_are_no_boosted_trees(monkeypatch):
     assert [of.name for of in baselines(*sides_of(table, y))][:-1] == [LINEAR, CURVES]
 
 
+def test_an_import_that_fails_in_the_training_of_boosted_trees_is_not_hidden(monkeypatch):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+
+    def fit(self, X, y):
+        raise ImportError("broken")
+
+    monkeypatch.setattr(ensemble.HistGradientBoostingClassifier, "fit", fit)
+    with pytest.raises(ImportError, match="broken"):
+        baselines(*sides_of(*mixed(100)))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_boosted_trees_use_as_many_threads_as_asked_for(monkeypatch, n_threads):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    trees, used = ensemble.HistGradientBoostingClassifier, []
+    for name in ("fit", "decision_function"):
+        own = getattr(trees, name)
+
+        def told(self, *rows, own=own):
+            used.append({of["num_threads"] for of in threadpoolctl.threadpool_info() if of["user_api"] == "openmp"})
+            return own(self, *rows)
+
+        monkeypatch.setattr(trees, name, told)
+    table, y = mixed(100)
+    baselines(*sides_of(table, y), n_threads=n_threads)[2].score(table)
+    assert used == [{n_threads}] * 2
+
+
 def test_baselines_of_columns_with_little_in_them():
     pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
     neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
