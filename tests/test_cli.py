@@ -523,8 +523,8 @@ def test_options_of_a_file_without_one(capsys):
 
 
 def unnamed(out):
-    """The lines of the output without the name of the file: the first one is left out, and commands to type."""
-    lines, steps = out.split("Next steps\n")
+    """The lines of the output without the name of the file, commands to type and the number of a line."""
+    lines, steps = re.sub(r"is line \d+", "is line N", out).split("Next steps\n")
     told = [re.sub(r":$| +pnorm .*", "", line) for line in steps.splitlines()]
     return [*lines.splitlines()[1:], *filter(None, told)]
 
@@ -2265,7 +2265,7 @@ def test_a_column_left_out_is_named_only_where_its_option_helps(capsys, tmp_path
 
 @BATCHES
 def test_rows_without_a_label_and_rows_without_a_time_are_counted_apart(capsys, tmp_path, batches):
-    """A row without either counts as a row without a label."""
+    """A row without a label is ranked; one with a label and no time is learned from."""
     path, out = tmp_path / "t.csv", tmp_path / "s.csv"
     x = np.random.default_rng(4).normal(size=300)
     table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
@@ -2275,12 +2275,10 @@ def test_rows_without_a_label_and_rows_without_a_time_are_counted_apart(capsys, 
     table.to_csv(path, index=False)
     how = ["--label", "y", "--time", "day", "--unlabelled", "rank", *QUICK, *batches, "--out", out]
     status, told, _ = run(capsys, path, *how)
-    assert (status, told.startswith(f"{path}: 268 rows with a label and a time, ")) == (0, True)
+    assert (status, told.startswith(f"{path}: 297 rows with a label, ")) == (0, True)
     assert "  3 more rows have no label; --out ranks them with the others\n" in told
-    assert (
-        "  29 more rows have a label but no time in day, and are left out; --out ranks them with the others\n" in told
-    )
-    assert (pandas.read_csv(out)["labelled"] == 0).sum() == 32
+    assert "  29 rows have no time in day: trained on, not tested on\n" in told
+    assert (pandas.read_csv(out)["labelled"] == 0).sum() == 3
 
 
 def test_ids_on_both_sides_of_a_time_are_counted(capsys, tmp_path):
@@ -2289,7 +2287,10 @@ def test_ids_on_both_sides_of_a_time_are_counted(capsys, tmp_path):
     table = pandas.DataFrame({"x": x, "day": pandas.date_range("2024-01-01", periods=300).astype(str)})
     table["y"] = (x > 0.5).astype(int)
     how = ["--label", "y", "--id", "lead", "--time", "day", *QUICK]
-    note = "also in training: with --time, rows of one id are not kept together\n"
+    note = (
+        "also in training: with --time, rows of one id are not kept together. If new rows will have new ids, leave "
+        "--time out: rows of one id are then held out together\n"
+    )
     ids = np.arange(300)
     for changed, told in (
         ({299: 298}, ""),
@@ -2328,14 +2329,6 @@ def test_scores_of_repeated_ids_have_the_numbers_of_the_rows(capsys, tmp_path, a
                 assert found["lead"].tolist() == table["lead"].iloc[found["row"]].tolist()
                 if how is ranking:
                     assert found["row"].tolist() == by_row["row"].tolist()
-
-
-def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("x,day,y\n1,2024-01-01,0\n2,,1\n3,2024-01-03,0\n")
-    err = run(capsys, path, "--label", "y", "--time", "day")[2]
-    assert f"column day has no time in line 3 of {path}, and in 1 of 3 rows" in err
-    assert "add --unlabelled rank, which leaves these rows out of training and test" in err
 
 
 @BATCHES
@@ -2378,31 +2371,50 @@ def test_the_cell_that_is_no_time_is_named(capsys, tmp_path, batches):
     "batches", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]), ids=["memory", "batches"]
 )
 @pytest.mark.parametrize(("word", "missing"), [("", []), ("unknown", []), ("1900-01-01", ["--missing", "1900-01-01"])])
-def test_rows_without_a_time_are_left_out_and_ranked(capsys, tmp_path, batches, word, missing):
+def test_rows_without_a_time_are_trained_on_and_not_tested_on(capsys, tmp_path, batches, word, missing):
+    """The held-out rows are those of the file without these rows, from which less is learned."""
     frame = mixed()
     frame["tx"] = frame["tx"].str.lstrip("=")
     undated = np.arange(len(frame)) % 7 == 3
     whole, dated, out = tmp_path / "whole.csv", tmp_path / "dated.csv", tmp_path / "out.csv"
     frame.assign(booked=frame["booked"].astype(str).where(~undated, word)).to_csv(whole, index=False)
     frame[~undated].to_csv(dated, index=False)
-    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches, *missing]
-    status, _, err = run(capsys, whole, *arguments)
-    assert status == 2
-    told = f" ('{word}' counts as missing)" if word else ""
-    assert f"column booked has no time in line 5 of {whole}{told}, and in {undated.sum()} of {len(frame)} rows" in err
-    assert "add --unlabelled rank" in err
-    status, text, err = run(capsys, whole, *arguments, "--unlabelled", "rank", "--out", out)
+    arguments = ["--label", "fraud", "--id", "tx", "--time", "booked", *QUICK, *batches, *missing, "--out", out]
+    status, text, err = run(capsys, whole, *arguments)
     assert (status, err) == (0, "")
-    left = "have a label but no time in booked, and are left out; --out ranks them with the others\n"
-    assert f"  {undated.sum()} more rows {left}" in text
-    assert "no label" not in text
-    found = scores_of(out).loc[frame["tx"]]
-    np.testing.assert_array_equal(found["labelled"] == 0, undated)
-    assert not found["held_out"][undated].any()
-    assert run(capsys, dated, *arguments, "--out", out)[0] == 0
+    assert f"  {undated.sum()} rows have no time in booked: trained on, not tested on\n" in text
+    found = scores_of(out)
+    assert run(capsys, dated, *arguments)[0] == 0
     own = scores_of(out)
-    np.testing.assert_allclose(found["score"].loc[own.index], own["score"], rtol=1e-6, atol=1e-9)
     np.testing.assert_array_equal(found["held_out"].loc[own.index], own["held_out"])
+    n = int(own["held_out"].sum())
+    assert f"  {len(frame) - n} training rows, {n} held-out rows for the test only (the latest by booked)\n" in text
+    assert not found["held_out"].loc[frame["tx"][undated]].any()
+    assert np.abs(found["score"].loc[own.index] - own["score"]).max() > 1e-6
+
+
+@BATCHES
+def test_the_number_of_a_row_is_explained_where_it_has_no_id(capsys, tmp_path, batches):
+    """With the line of the first row, unless the file would have to be read again for it."""
+    path, model, report = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "r.html"
+    x = np.random.default_rng(4).normal(size=300)
+    frame = pandas.DataFrame({"lead": [f"L{k}" for k in range(300)], "x": x, "y": (x > 0.5).astype(int)})
+    frame.to_csv(path, index=False)
+    numbers = "Row: data rows of the file, counted from 0"
+    learning = ["--label", "y", *QUICK, *batches, "--save", model]
+    for more in (learning, ["--model", model, *batches]):
+        told = " ".join(run(capsys, path, *more)[1].split())
+        row = int(re.search(r"Top of the list.*? 1 +(\d+) ", told)[1])
+        assert (f"{numbers}; row {row} is line {row + 2}. Reasons" if not batches else f"{numbers}. R") in told
+        assert numbers not in run(capsys, path, *more, "--id", "lead")[1]
+    run(capsys, path, *learning, "--report", report)
+    assert numbers in report.read_text(encoding="utf-8")
+    workbook = tmp_path / "t.xlsx"
+    frame.to_excel(workbook, index=False)
+    if not batches:
+        told = " ".join(run(capsys, workbook, "--model", model)[1].split())
+        row = int(re.search(r"Top of the list.*? 1 +(\d+) ", told)[1])
+        assert f"{numbers}; row {row} is row {row + 2} of the sheet Sheet1. Reasons" in told
 
 
 def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactions):

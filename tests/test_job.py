@@ -616,6 +616,12 @@ def test_the_latest_rows_with_ties_on_one_side(times):
     assert hold_out.latest(times, 0.99).tolist() == [True, True, True, False, True]
 
 
+def test_rows_without_a_time_are_not_held_out():
+    """The share is that of the other rows."""
+    assert hold_out.latest([*DAYS, *[None] * 20], 0.6).tolist() == [*LATER, *[False] * 20]
+    assert hold_out.latest([float("nan"), 3.0, 1.0, 2.0], 1 / 3).tolist() == [False, True, False, False]
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_the_latest_rows_of_a_column_of_a_frame(library):
     module = pytest.importorskip(library)
@@ -627,8 +633,8 @@ def test_the_latest_rows_of_a_column_of_a_frame(library):
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (["2024-01-05", None, "2024-01-06"], "'when' has no time in row 1, and in 1 of 3 rows"),
-        ([3.0, 4.0, float("nan")], "no time in row 2"),
+        ([float("nan"), float("nan")], "'when' must hold dates"),
+        ([float("nan"), 4.0, 4.0], "all times in 'when' are the same"),
         (["soon", "late", "2024-01-01"], "'when' must hold dates, times or numbers.*soon"),
         ([True, False, True], "'when' must hold dates"),
         (["01/02/2024", "03/04/2024", "05/06/2024"], "day or the month"),
@@ -638,6 +644,13 @@ def test_the_latest_rows_of_a_column_of_a_frame(library):
 def test_times_that_say_nothing(times, message):
     with pytest.raises(ValueError, match=message):
         hold_out.latest(times, 0.3, name="'when'")
+
+
+def test_a_column_of_dates_without_a_date():
+    times = hold_out.Times("when", "date")
+    times.add(["", ""], np.arange(2))
+    with pytest.raises(ValueError, match="no row has a time in when; hold out rows at random"):
+        hold_out.latest(["", ""], name="when", known=times)
 
 
 def test_either_part_needs_both_classes():
@@ -909,6 +922,35 @@ def test_without_scikit_learn_there_are_no_boosted_trees(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     table, y = mixed(100)
     assert [of.name for of in baselines(*sides_of(table, y))][:-1] == [LINEAR, CURVES]
+
+
+def test_an_import_that_fails_in_the_training_of_boosted_trees_is_not_hidden(monkeypatch):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+
+    def fit(self, X, y):
+        raise ImportError("broken")
+
+    monkeypatch.setattr(ensemble.HistGradientBoostingClassifier, "fit", fit)
+    with pytest.raises(ImportError, match="broken"):
+        baselines(*sides_of(*mixed(100)))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_boosted_trees_use_as_many_threads_as_asked_for(monkeypatch, n_threads):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    trees, used = ensemble.HistGradientBoostingClassifier, []
+    for name in ("fit", "decision_function"):
+        own = getattr(trees, name)
+
+        def told(self, *rows, own=own):
+            used.append({of["num_threads"] for of in threadpoolctl.threadpool_info() if of["user_api"] == "openmp"})
+            return own(self, *rows)
+
+        monkeypatch.setattr(trees, name, told)
+    table, y = mixed(100)
+    baselines(*sides_of(table, y), n_threads=n_threads)[2].score(table)
+    assert used == [{n_threads}] * 2
 
 
 def test_baselines_of_columns_with_little_in_them():

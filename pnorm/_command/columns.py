@@ -89,7 +89,7 @@ class Rows:
     """The number of rows of the file without a label: set apart, or negative if `is_empty_negative`."""
     is_empty_negative: bool = False
     n_undated: int = 0
-    """The number of rows among `n_empty` that have a label, but no time."""
+    """The number of rows with a label that have no time, if --time is given."""
     times: hold_out.Times | None = None
     """The reader of the column of --time, if the option is given."""
     all_rows: Rows | None = None
@@ -125,12 +125,11 @@ def rows_of(
     labels, has_label = labels_of(source, path, columns.label, what, arguments, None if like is None else like.positive)
     n_undated, times = 0, None
     if columns.time is not None:
-        times, column, at = times_of(columns, path, arguments, source.place), source.column(columns.time), has_label
+        times = times_of(columns, path, arguments, source.place)
+        at = np.flatnonzero(has_label | (arguments.unlabelled == NEGATIVE))
         with read_as_times(columns.time, source.place):
-            times.add(_checks.rows(column, np.flatnonzero(at)), np.flatnonzero(at))
-            if arguments.unlabelled == RANK:
-                dated = ~np.isnan(times.read(column))
-                n_undated, has_label = int(np.count_nonzero(has_label & ~dated)), has_label & dated
+            times.add(_checks.rows(source.column(columns.time), at), at)
+            n_undated = times.n_missing
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
@@ -138,15 +137,11 @@ def rows_of(
     return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
 
 
-UNDATED = f"add --unlabelled {RANK}, which leaves these rows out of training and test"
-"""The advice in the message on rows without a time."""
-
-
 def times_of(columns: Columns, path: str, arguments: argparse.Namespace, place: Callable[[int], str]) -> hold_out.Times:
     """Return the reader of the column of --time, with the options of the column."""
     assert columns.time is not None
     kind = kinds_of(columns, path, arguments).get(columns.time)
-    return hold_out.Times(columns.time, kind, columns.missing, place=place, advice=UNDATED)
+    return hold_out.Times(columns.time, kind, columns.missing, place=place)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._checks.words import reads_as_missing
 from pnorm._coded.columns import Labelled, columns_of
 from pnorm._command import columns as _columns
 from pnorm._command import scores_file
@@ -93,8 +92,6 @@ class Reader:
         )
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
-        self._n_undated = self._n_undated_seen = 0
-        """The number of them that have a label but no time, and how many were met in all passes up to now."""
         self.times: hold_out.Times | None = None
         """The reader of the column of --time, after the first pass over the column."""
         self._texts: set[str] = set()
@@ -127,23 +124,14 @@ class Reader:
         return y, has_label if self.is_apart else np.ones(batch.n_rows, bool)
 
     def labels(self, batch: Batch) -> Any:
-        """Return the labels of a batch, empty where a row counts as without one: by --negative, or without a time."""
-        column, time = batch.column(self.label), self.columns.time
-        if self.negative is not None:
-            texts = texts_of(column)
-            self._texts.update(texts)
-            apart = _columns.set_apart(set(texts), self._known, self.negative)
-            column = ["" if text in apart else text for text in texts]
-        if time is None or not self.is_apart:
+        """Return the labels of a batch, empty where a row counts as without one by --negative."""
+        column = batch.column(self.label)
+        if self.negative is None:
             return column
-        if self.times is None:
-            return column
-        there = ~np.isnan(self.times.read(batch.column(time)))
-        found = []
-        for text, known in zip(texts_of(column), there.tolist(), strict=True):
-            self._n_undated_seen += not known and not reads_as_missing(text)
-            found.append(text if known else "")
-        return found
+        texts = texts_of(column)
+        self._texts.update(texts)
+        apart = _columns.set_apart(set(texts), self._known, self.negative)
+        return ["" if text in apart else text for text in texts]
 
     @property
     def is_apart(self) -> bool:
@@ -153,7 +141,7 @@ class Reader:
     def positives(self) -> set[str]:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
         where = f" of {path_shown(self.path)}" if self.like is not None else ""
-        self.n_empty, self._n_undated = self._labels.n_missing, self._n_undated_seen
+        self.n_empty = self._labels.n_missing
         if self.negative is not None:
             _columns.check_negative(self._texts, self.negative, self.what)
         if self.n_empty:
@@ -190,7 +178,8 @@ class Reader:
         n_negative = 0 if self.is_apart else self.n_empty
         sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
-        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=self._n_undated)
+        n_undated = 0 if self.times is None else self.times.n_missing
+        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=n_undated)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
@@ -288,7 +277,7 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn
         held, at = np.zeros(batch.n_rows, bool), np.flatnonzero(there)
         if at.size:
             with _columns.read_as_times(time, reader.place):
-                held[at] = times.known(_checks.rows(batch.column(time), at), batch.first_row + at) >= first
+                held[at] = times.read(_checks.rows(batch.column(time), at)) >= first
         return held
 
     return lambda: held_in

@@ -250,8 +250,7 @@ def _held(
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
         with _columns.read_as_times(columns.time, file.source.place):
-            how: dict[str, Any] = {"name": columns.time, "known": file.times, "rows": file.at}
-            return hold_out.latest(file.column(columns.time), share, y=y, **how)
+            return hold_out.latest(file.column(columns.time), share, y=y, name=columns.time, known=file.times)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
@@ -549,7 +548,7 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
     chance = None if is_hidden else learned.probability(f)
     columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
     checked = "" if found.tested is None else checked_probabilities(found.quality)
-    notes = printing.list_notes(learned.push, job.measured.ids is not None, pairs=together)
+    notes = printing.list_notes(learned.push, printing.numbering(job.measured, int(shown_rows[0])), pairs=together)
     if found.tested is not None:
         notes += printing.sentences(doubts(found.quality))
     return title, [*printing.list_lines(columns, why, checked=checked), *notes]
@@ -761,6 +760,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     others = _other_warnings(found)
     notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings) if text in others]
     notes += [] if test is None else test.copied
+    notes += filter(None, [printing.numbering(measured, int(found.rows[first_places(found.f, 1, learned.push)[0]]))])
     if found.is_refitted:
         notes.append(_REFITTED)
     if training is not None and job.drawn is not None:

@@ -51,7 +51,7 @@ columns:
   number, category, boolean, date, time, duration, 'decimal comma', 'day first', 'any case', ...,
   or the levels in rising order, as in size=S,M,L. With city=any-case, Rome and ROME are one level.
   A duration is text such as '772 days', '3.2 years', '1 yr 2 mo', '5 weeks' or '36 hours'.
-  A column can be given by its name or by its number, from 1. Rows are numbered from 0.
+  A column can be given by its name or by its number, from 1.
   An empty cell is missing, and so is ?, -, NA, N/A, NaN, null or none. --missing adds a word, such
   as unknown or -999, for all columns except the label. The saved model reads new rows so too.
 
@@ -75,12 +75,14 @@ test:
   --precision or --recall. The cut-off is saved with the model. With --model, --budget is the
   number of rows to take from FILE. The tests of --precision begin with few rows. --at-least 200
   begins them at the first 200 held-out rows, and --at-least 20% at the first fifth. Choose it from
-  the work you can do, not from the results. A row without a value in the column of --time stops
-  the command. With --unlabelled rank it is left out, as a row without a label is.
+  the work you can do, not from the results. With --time, a row without a value in that column
+  is trained on and not tested on. If it may be later than the test, remove it from the file.
 
 ids:
-  The file of --out names the rows by --id, or by their number from 0 in the column row. If ids
-  repeat, it has both columns. The file of a table read in batches is in the order of the rows.
+  The file of --out names the rows by --id, or in the column row by their number among the data
+  rows, from 0, as pandas counts them. If ids repeat, it has both columns. Messages name the line
+  of a CSV file, from 1 with the header, or the row of a sheet, as an editor or a spreadsheet
+  program does. The file of a table read in batches is in the order of the rows.
 
 spreadsheets:
   In a CSV file of --out, text that begins with =, +, -, @, a tab or a carriage return gets an

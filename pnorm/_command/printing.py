@@ -93,7 +93,6 @@ def labelled(path: str, rows: Rows, label: str) -> str:
     """Return the name of a file, with the numbers of its rows and positives."""
     n, n_pos = rows.all_counts
     which = " with a label" if rows.n_empty and not rows.is_empty_negative else ""
-    which += " and a time" if rows.n_undated else ""
     return (
         f"{path_shown(path)}: {n:,} rows{which}, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
     )
@@ -102,16 +101,16 @@ def labelled(path: str, rows: Rows, label: str) -> str:
 def empty_labels(
     rows: Rows, what: str, path: str | None = None, negative: Sequence[str] | None = None, time: str | None = None
 ) -> list[str]:
-    """Return sentences on rows without a label or a time, if any; `what` becomes of them if they are set apart."""
+    """Return sentences on rows without a label or a time, if any; `what` becomes of those without a label."""
     other = "" if negative is None else ", or one that is neither positive nor negative"
-    of, found, n = "" if path is None else f" of {path_shown(path)}", [], rows.n_empty - rows.n_undated
+    of, found, n = "" if path is None else f" of {path_shown(path)}", [], rows.n_empty
     if n and rows.is_empty_negative:
         found.append(f"{counted(n, 'row')}{of} {_have(n)} no label, which counts as negative")
     elif n:
         found.append(f"{counted(n, 'more row')}{of} {_have(n)} no label{other}{what}")
     if rows.n_undated and time is not None:
-        left = f"{_have(rows.n_undated)} a label but no time in {shown(time)}, and {_are(rows.n_undated)} left out"
-        found.append(f"{counted(rows.n_undated, 'more row')}{of} {left}{what}")
+        stay = f"{_have(rows.n_undated)} no time in {shown(time)}: trained on, not tested on"
+        found.append(f"{counted(rows.n_undated, 'row')}{of} {stay}")
     return found
 
 
@@ -164,7 +163,7 @@ def shared_ids(units: NDArray[np.intp] | None, held: NDArray[np.bool_]) -> list[
         return []
     return [
         f"{n:,} of {counted(of_test.size, 'test id')} {_are(n)} also in training: with --time, rows of one id are not "
-        "kept together"
+        "kept together. If new rows will have new ids, leave --time out: rows of one id are then held out together"
     ]
 
 
@@ -652,14 +651,26 @@ def list_lines(
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
-def list_notes(
-    push: str, has_ids: bool, reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()
-) -> list[str]:
-    """Return notes on the numbers of the rows and on the numbers in the reasons; `pairs` of columns move together."""
+def list_notes(push: str, numbers: str, reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()) -> list[str]:
+    """Return notes on a list: what `numbering` returns, and the numbers in the reasons.
+
+    `pairs` of columns move together.
+    """
     of = reference or average(push)
-    rows = [] if has_ids else ["Rows are numbered from 0."]
     told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {of}."
-    return sentences(" ".join([*rows, told, *together(pairs, 1)]))
+    return sentences(" ".join([*filter(None, [numbers]), told, *together(pairs, 1)]))
+
+
+def numbering(rows: Rows, i: int) -> str:
+    """Return how rows are numbered, for row i as an example; empty if they have ids.
+
+    Messages name the line of a row. To know that of a row that was drawn from a file, the file would be read again.
+    """
+    if rows.ids is not None:
+        return ""
+    told, n = "Row: data rows of the file, counted from 0", rows.number(i)
+    place = f"row {n}" if rows.numbers is not None else rows.place(i).removesuffix(f" of {rows.source.path}")
+    return f"{told}." if place.split(" of ")[0] == f"row {n}" else f"{told}; row {n} is {one_line(place)}."
 
 
 def average(push: str) -> str:

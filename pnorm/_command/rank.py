@@ -367,7 +367,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
         why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.means)
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
-        notes = printing.list_notes(push, rows.ids is not None, ranked.beside[1])
+        notes = printing.list_notes(push, printing.numbering(rows, int(where[0])), ranked.beside[1])
         notes += printing.sentences(hidden)
         printing.section(title, [*printing.list_lines(found, why, checked=checked), *notes])
     return unwritten
@@ -406,6 +406,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
     if arguments.report is not None:
         progress("writing the report")
         name, at = path_shown(printing.base_name(arguments.file)), np.flatnonzero(ranked.has_label)
+        best = int(at[first_places(f[at], 1, _push(model))[0]])
         pnorm.report_html(
             arguments.report,
             _checks.rows(rows.table, at),
@@ -419,7 +420,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
             budget=_depth(arguments, at.size),
             training=Beside(None, *ranked.beside, n_listed=printing.n_listed(arguments)),
             drift=ranked.drift,
-            notes=_trained_on(arguments, ranked),
+            notes=[*_trained_on(arguments, ranked), *filter(None, [printing.numbering(rows, best)])],
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
             label=printing.positive(rows, str(ranked.label)),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,8 +121,9 @@ def baselines(
     sides = [_some(rng, X, most) for X in (pos, neg)]
     columns = list(zip(*[values_read(H, X, name) for X, name in zip(sides, ("pos", "neg"), strict=True)], strict=True))
     found = [Baseline(LINEAR, _lines(H, columns, n_threads)), Baseline(CURVES, _curves(H, columns, push))]
-    with contextlib.suppress(ImportError):
-        found.append(Baseline(TREES, _trees(H, columns, rng)))
+    boosted = _boosted()
+    if boosted is not None:
+        found.append(Baseline(TREES, _trees(boosted, H, columns, rng, n_threads)))
     return [*found, _alone(H, columns, pos, neg)]
 
 
@@ -359,9 +360,24 @@ def _logistic(
 # Boosted trees ----------------------------------------------------------------------------------------
 
 
-def _trees(H: Table, columns: _Columns, rng: np.random.Generator) -> Callable[[Any], Vector]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+def _boosted() -> Any:
+    """Return the class of boosted trees and the limit of its threads; None if scikit-learn is not installed.
 
+    It is imported here, for the comparison only: it takes about a second.
+    """
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits  # which scikit-learn requires
+    except ImportError:
+        return None
+    return HistGradientBoostingClassifier, threadpool_limits
+
+
+def _trees(
+    boosted: Any, H: Table, columns: _Columns, rng: np.random.Generator, n_threads: int | None
+) -> Callable[[Any], Vector]:
+    trees, limits = boosted
+    limited = partial(limits, _checks.threads(n_threads), "openmp")
     both = [np.concatenate(of_sides) for of_sides in columns]
     levels = [_most_frequent(x, _TREE_LEVELS) if x.dtype.kind == "i" else None for x in both]
 
@@ -370,15 +386,21 @@ def _trees(H: Table, columns: _Columns, rng: np.random.Generator) -> Callable[[A
 
     n_pos, n_neg = [len(side) for side in columns[0]]
     enough = min(n_pos, n_neg) >= _TO_CHOOSE
-    model = HistGradientBoostingClassifier(
+    model = trees(
         learning_rate=_RATE,
         max_iter=_ROUNDS if enough else _FEW_ROUNDS,
         early_stopping=enough,
         categorical_features=[of is not None for of in levels],
         random_state=int(rng.integers(2**31)),
     )
-    model.fit(matrix(both), np.arange(n_pos + n_neg) < n_pos)
-    return lambda X: np.asarray(model.decision_function(matrix(values_read(H, X))))
+    with limited():
+        model.fit(matrix(both), np.arange(n_pos + n_neg) < n_pos)
+
+    def score(X: Any) -> Vector:
+        with limited():
+            return np.asarray(model.decision_function(matrix(values_read(H, X))))
+
+    return score
 
 
 def _of_trees(x: NDArray[Any], levels: NDArray[np.intp] | None) -> Vector:

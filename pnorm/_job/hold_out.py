@@ -15,7 +15,7 @@ from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import shown
 from pnorm.rankers._from_table import ReadAs
-from pnorm.rankers._readings import Reading, Where, is_missing
+from pnorm.rankers._readings import Reading, Where
 from pnorm.rankers._sides import Numbers
 from pnorm.rankers._summaries import TableSummary
 
@@ -102,26 +102,21 @@ def latest(
     *,
     y: Any = None,
     name: str = "times",
-    place: Callable[[int], str] = "row {}".format,
-    advice: str = "leave these rows out",
     known: Times | None = None,
-    rows: NDArray[np.intp] | None = None,
 ) -> NDArray[np.bool_]:
     """Hold out the latest rows: a share of them, or as near to it as ties allow, which stay on one side.
 
     `times` are dates, times, durations or numbers in a column of any container, or text that reads as such. Messages
-    call the column `name`, and a row what `place` makes of its number; `advice` ends the one on missing times. `y` says
-    which rows are positive, to check that there are both kinds on either side; `known` how times are read, and
-    `rows` the numbers of the rows for it. It is a ValueError if a time is missing, which names the row, or all are the
-    same, or the column does not hold times.
+    call the column `name`. `y` says which rows are positive, to check that there are both kinds on either side; `known`
+    how times are read. A row without a time is not held out, and the share is that of the others. It is a ValueError if
+    all times are the same, or the column does not hold times.
     """
     part = _checks.probability(share, "share")
-    rows = np.arange(_checks.n_rows({name: times}, "the table")) if rows is None else rows
     if known is None:
-        known = Times(name, place=place, advice=advice)
-        known.add(times, rows)
-    x = known.known(times, rows)
-    held: NDArray[np.bool_] = x >= first_of_latest(*np.unique(x, return_counts=True), part, name)
+        known = Times(name)
+        known.add(times, np.arange(_checks.n_rows({name: times}, "the table")))
+    x = known.read(times)
+    held: NDArray[np.bool_] = x >= first_of_latest(*np.unique(x[~np.isnan(x)], return_counts=True), part, name)
     if y is not None:
         both(held, y)
     return held
@@ -129,6 +124,8 @@ def latest(
 
 def first_of_latest(values: Vector, counts: NDArray[np.integer[Any]], share: float, name: str) -> float:
     """Return the first time of rows to hold out, given all times in their order and how many rows have each."""
+    if not values.size:
+        raise ValueError(f"no row has a time in {shown(name)}; hold out rows at random")
     if values.size < 2:
         raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; hold out rows at random")
     ends = np.cumsum(counts)
@@ -175,9 +172,8 @@ class Times:
         missing: Sequence[str] = (),
         *,
         place: Callable[[int], str] = "row {}".format,
-        advice: str = "leave these rows out",
     ) -> None:
-        self._name, self._missing, self._place, self._advice = name, missing, place, advice
+        self._name, self._missing, self._place = name, missing, place
         self._kinds = None if kind in _WITHOUT_ORDER else {name: kind}
         self._summary: TableSummary | None = None
 
@@ -197,27 +193,13 @@ class Times:
         (cells,) = _checks.cells_of({self._name: self._without(times)}, "source", None, 1, [0])
         return self._read[0].numbers(cells, Where("source", 0, (self._name,), False))
 
-    def known(self, times: Any, rows: NDArray[np.intp]) -> Vector:
-        """Return the numbers for some of the rows, which have these numbers; refuse a row without a time."""
-        x = self.read(times)
-        missing = np.flatnonzero(np.isnan(x))
-        if missing.size:
-            value = _checks.rows(times, missing[:1])[0]
-            held = "" if is_missing(value) else f" ({shown(repr(str(value)), 30)} counts as missing)"
-            n, of = sum(self._read[1].missing), sum(self._sizes)
-            raise ValueError(
-                f"column {shown(self._name)} has no time in {self._place(int(rows[missing[0]]))}{held}, and in {n:,} "
-                f"of {of:,} rows; fill it in, or {self._advice}"
-            )
-        return x
+    @property
+    def n_missing(self) -> int:
+        """The number of rows without a time."""
+        return sum(self._read[1].missing)
 
     def _without(self, times: Any) -> Any:
         return _checks.without(times, self._missing) if self._missing else times
-
-    @property
-    def _sizes(self) -> tuple[int, int]:
-        assert self._summary is not None
-        return self._summary.n_pos, self._summary.n_neg
 
     @cached_property
     def _read(self) -> tuple[Reading, Numbers]:

@@ -59,6 +59,11 @@ class Source(ABC):
     def __len__(self) -> int:
         """Return the number of rows."""
 
+    @property
+    def path(self) -> str:
+        """The file, as `place` names it, or the folder or pattern of several."""
+        return self._path
+
     @abstractmethod
     def place(self, i: int) -> str:
         """Return the place of a row in the file, for messages."""
