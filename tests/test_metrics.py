@@ -619,7 +619,7 @@ WITH_ENDS = {
 }
 
 
-def orders(m, n):
+def at_the_ends(m, n):
     """A list without a mistake, and one without a success."""
     return (np.arange(m) + n, np.arange(n)), (np.arange(m), np.arange(n) + m)
 
@@ -627,7 +627,7 @@ def orders(m, n):
 @pytest.mark.parametrize("of", WITH_ENDS.values(), ids=WITH_ENDS)
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (10, 200), (40, 3)])
 def test_intervals_of_lists_without_a_mistake_or_a_success_have_a_width(of, m, n):
-    best, worst = orders(m, n)
+    best, worst = at_the_ends(m, n)
     perfect, least = of(*best, confidence=0.95), of(*worst, confidence=0.95)
     assert perfect.low < perfect == of(*best) == pytest.approx(perfect.high, abs=1e-12)
     assert pytest.approx(least.low, abs=1e-12) == least == of(*worst) < least.high
@@ -643,7 +643,7 @@ def test_the_interval_of_a_perfect_average_precision_by_its_definition():
         i, u, v = np.arange(1, m + 1), 1.0 - 0.025 ** (1 / m), 1.0 - 0.025 ** (1 / n)
         below = (m * (1.0 - u) + u * i) / (m * (1.0 - u) + u * i + n)
         ends = 1.0 - u + u * below.mean(), (i / (i + v * n)).mean()
-        found = metrics.average_precision(*orders(m, n)[0], confidence=0.95)
+        found = metrics.average_precision(*at_the_ends(m, n)[0], confidence=0.95)
         assert found.low == pytest.approx(min(ends), abs=1e-12)
 
 
