@@ -50,9 +50,16 @@ def said(found):
     beaten = dict(markup.beaten(found))
     of_first = []
     for of in found.differences:
-        is_better = markup.compared(of, found.push)[2] == markup.THIS_IS_BETTER
-        of_first.append((is_better, markup.there(of, found.push) in beaten.get(of.other, "")))
-    of_average = [(of.value.low > 0.0, "in average precision" in beaten.get(of.other, "")) for of in found.averages]
+        of_first.append(
+            (
+                markup.shown_by_hits(of) == markup.THIS_IS_BETTER,
+                markup.there(of, found.push) in beaten.get(of.other, ""),
+            )
+        )
+    of_average = [
+        (markup.shown_by_averages(of) == markup.THIS_IS_BETTER, "in average precision" in beaten.get(of.other, ""))
+        for of in found.averages
+    ]
     return of_first, of_average
 
 

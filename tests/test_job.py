@@ -258,13 +258,17 @@ def test_a_list_without_a_mistake_has_intervals_with_a_width():
     auc = metrics.auc(np.arange(10.0, 40.0), np.arange(10.0), confidence=0.95)
     assert tuple(found.measure("auc").value) == tuple(auc)
     assert auc.low < auc.high
-    for key, most in (("precision", 1.0), ("positives_at_top", 30.0), ("average_precision", 1.0)):
-        value, low, high = found.measure(key).value
-        assert (value, high) == (most, most)
-        assert low == pytest.approx(most * 0.025 ** (1 / (10 if key == "precision" else 30)))
-    value, low, high = quality(np.arange(30.0), [50.0, 2.0]).measure("positives_at_top").value
-    assert (value, low) == (0.0, 0.0)
-    assert 0.0 < high <= 30.0  # with two negatives, the interval has all resamples
+    value, low, high = found.measure("precision").value
+    assert (value, low, high) == (1.0, pytest.approx(0.025 ** (1 / 10)), 1.0)
+    for key, of in (("average_precision", metrics.average_precision), ("partial_auc", partial_auc)):
+        own = of(np.arange(10.0, 40.0), np.arange(10.0), confidence=0.95)
+        assert tuple(found.measure(key).value) == pytest.approx(tuple(own), abs=1e-12)
+        assert own.low < own == own.high == 1.0
+
+
+def partial_auc(*f, **more):
+    """The partial AUC of lists with ten negatives."""
+    return metrics.partial_auc(*f, standardized=True, **more)
 
 
 def test_chance_is_the_mean_over_all_orders():

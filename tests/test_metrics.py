@@ -612,6 +612,63 @@ def test_intervals_of_nearly_perfect_lists_hold_the_true_auc():
     assert held >= 0.95 * 400 - 3 * math.sqrt(400 * 0.05 * 0.95)
 
 
+WITH_ENDS = {
+    "average precision": metrics.average_precision,
+    "partial AUC": partial(metrics.partial_auc, max_fpr=0.5),
+    "standardized": partial(metrics.partial_auc, max_fpr=0.1, standardized=True),
+}
+
+
+def at_the_ends(m, n):
+    """A list without a mistake, and one without a success."""
+    return (np.arange(m) + n, np.arange(n)), (np.arange(m), np.arange(n) + m)
+
+
+@pytest.mark.parametrize("of", WITH_ENDS.values(), ids=WITH_ENDS)
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (10, 200), (40, 3)])
+def test_intervals_of_lists_without_a_mistake_or_a_success_have_a_width(of, m, n):
+    best, worst = at_the_ends(m, n)
+    perfect, least = of(*best, confidence=0.95), of(*worst, confidence=0.95)
+    assert perfect.low < perfect == of(*best) == pytest.approx(perfect.high, abs=1e-12)
+    assert pytest.approx(least.low, abs=1e-12) == least == of(*worst) < least.high
+    of_table = of(metrics.ScoreTable.of(*best), confidence=0.95)
+    assert tuple(of_table) == pytest.approx(tuple(perfect), abs=1e-12)
+    copies = of(*best, pos_weight=np.full(m, 3.0), neg_weight=np.full(n, 3.0), confidence=0.95)
+    assert tuple(copies) == pytest.approx(tuple(perfect), abs=1e-12)
+
+
+def test_the_interval_of_a_perfect_average_precision_by_its_definition():
+    """One of the two shares is at its bound: of positives below all negatives, or of negatives above all positives."""
+    for m, n in ((10, 200), (200, 30), (3, 3)):
+        i, u, v = np.arange(1, m + 1), 1.0 - 0.025 ** (1 / m), 1.0 - 0.025 ** (1 / n)
+        below = (m * (1.0 - u) + u * i) / (m * (1.0 - u) + u * i + n)
+        ends = 1.0 - u + u * below.mean(), (i / (i + v * n)).mean()
+        found = metrics.average_precision(*at_the_ends(m, n)[0], confidence=0.95)
+        assert found.low == pytest.approx(min(ends), abs=1e-12)
+
+
+@pytest.mark.parametrize(("m", "n", "astray"), [(10, 200, "pos"), (50, 50, "neg"), (200, 30, "neg")])
+def test_intervals_of_mostly_perfect_lists_hold_with_few_rows_astray(m, n, astray):
+    """One row of one side is astray on average, so that about a third of these lists have no mistake.
+
+    An interval that bounds the share of positives alone misses in all perfect lists with negatives astray.
+    """
+    rng = np.random.default_rng(1)
+
+    def drawn():
+        pos, neg = rng.normal(8.0, 1.0, m), rng.normal(size=n)
+        side, share, by = (pos, 1.0 / m, -20.0) if astray == "pos" else (neg, 1.0 / n, 20.0)
+        side[rng.random(side.size) < share] += by
+        return pos, neg
+
+    for of in (metrics.average_precision, partial(metrics.partial_auc, max_fpr=0.2, standardized=True)):
+        truth = np.mean([of(*drawn()) for _ in range(4000)])
+        found = [of(*drawn(), confidence=0.95, n_resamples=80) for _ in range(300)]
+        held = sum(x.low <= truth <= x.high for x in found)
+        assert held >= 0.95 * 300 - 3 * math.sqrt(300 * 0.05 * 0.95)
+        assert 60 < sum(x == 1.0 for x in found) < 160
+
+
 def test_an_interval_without_width_says_that_the_resamples_do_not_differ():
     f_pos, f_neg = [3.0, 2.0, 2.5], [1.0, 0.0]
     for of in (metrics.precision_at, metrics.recall_at, metrics.enrichment_factor):

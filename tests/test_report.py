@@ -988,3 +988,21 @@ def test_ticks_of_counts_are_whole():
     assert axis.values() == [0.0, 1.0, 2.0]
     assert charts.Axis(0.0, 2.0, "", str).values() == [0.0, 0.5, 1.0, 1.5, 2.0]
     assert charts.Axis(0.2, 0.8, "", str, whole=True).values()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_cells_of_the_command_call_nothing_better_that_the_report_calls_the_same(side):
+    """A difference of part of a row comes from tied rows, and its interval may exclude zero."""
+
+    def of(value, low, high, depth):
+        ends = sorted([side * low, side * high])
+        return Difference("precision in the first 100", "x alone", metrics.Estimate(side * value, *ends, 0.99), depth)
+
+    word = " better" if side > 0.0 else " worse"
+    part, row = of(0.006, 0.001, 0.009, 100), of(0.01, 0.001, 0.02, 100)
+    assert not markup.difference_of_hits(part).endswith(word)
+    assert markup.difference_of_hits(row).endswith(word)
+    assert [markup.compared(x, "top")[2] for x in (part, row)] == ["", markup.shown_by_hits(row)]
+    same, other = of(0.001, 0.0005, 0.0015, 1000), of(0.002, 0.0005, 0.003, 1000)
+    assert not markup.difference_of_averages(same).endswith(word)
+    assert markup.difference_of_averages(other).endswith(word)

@@ -14,7 +14,7 @@ from scipy.special import expit, logit, ndtri
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm.metrics import Roc, ScoreTable, _area, _at_top, _auc, _average
+from pnorm.metrics import Roc, ScoreTable, _at_top, _auc, _average
 from pnorm.metrics._by_name import by_chance, first_negatives
 from pnorm.metrics._merged import MergedList
 from pnorm.metrics._ranked_list import (
@@ -22,6 +22,7 @@ from pnorm.metrics._ranked_list import (
     PLACES,
     DistinctScores,
     Estimate,
+    PartialAuc,
     RankedList,
     _Side,
     estimates,
@@ -405,7 +406,7 @@ def _of_list(n_neg: int) -> dict[str, tuple[OfCounts, int]]:
     share = 1.0 if end is None else end / n_neg
     return {
         "positives_at_top": (_at_top, 0),
-        "partial_auc": (partial(_area, 0.0, share, 0.0, True), n_neg if end is None else math.ceil(end - 1e-9)),
+        "partial_auc": (PartialAuc(0.0, share, 0.0, True), n_neg if end is None else math.ceil(end - 1e-9)),
         "average_precision": (_average, 0),
         "auc": (_auc, 0),
     }
@@ -452,23 +453,8 @@ def _estimates(
 ) -> list[Estimate]:
     """Return measures of the list, which are at `most` so large, with intervals from resamples of places."""
     if isinstance(rows, MergedList):
-        found = rows.measure_these(of, confidence, _RESAMPLES, rng)
-    else:
-        found = estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
-    return [_of_all_or_none(value, end, int(rows.n_pos)) for value, end in zip(found, most, strict=True)]
-
-
-def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
-    """Return a measure that is perfect, or zero, in all resamples with an interval that has a width.
-
-    All positives, or none, are above the best negative then; of new ones that holds for a share, which is bounded as by
-    Clopper and Pearson. The rest of the positives count as if they were last.
-    """
-    value, low, high = measure
-    if low != high or value not in (0.0, most):
-        return measure
-    _, low, high = _share(n_pos * value / most, n_pos, measure.confidence)
-    return Estimate(value, most * low, most * high, measure.confidence)
+        return rows.measure_these(of, confidence, _RESAMPLES, rng)
+    return estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
 
 
 def _differences(

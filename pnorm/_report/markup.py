@@ -124,23 +124,37 @@ def compared(of: Difference, push: str) -> tuple[str, str, str]:
     ties, many = is_tied(by), count(abs(round(by)))
     notes = [_more(low, high), "tied rows count in part" if ties else ""]
     interval = "; ".join(filter(None, notes))
-    if _is_same(of):
+    shown = shown_by_hits(of)
+    if not shown:
         near = ", to within one row," if ties or many != "0" else ""
         return f"as many {hit}s{near} {there(of, push)}", interval, ""
     told = f"{'about ' * ties}{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'}"
-    return f"{told} {there(of, push)}", interval, _shown_by(low, high)
+    return f"{told} {there(of, push)}", interval, shown
 
 
 THIS_IS_BETTER, OTHER_IS_BETTER, MAY_BE_CHANCE = "this list is better", "the other list is better", "may be chance"
 """Words for a difference whose interval is above zero, is below zero, or contains zero."""
 
-_BEYOND = {THIS_IS_BETTER: " better", OTHER_IS_BETTER: " worse", MAY_BE_CHANCE: ""}
+_BEYOND = {THIS_IS_BETTER: " better", OTHER_IS_BETTER: " worse", MAY_BE_CHANCE: "", "": ""}
 """Words of a cell for whether this list is better or worse, by these words."""
 
+SAME = 0.001
+"""Average precisions that differ by no more are called the same."""
 
-def _shown_by(low: float, high: float) -> str:
-    """Return what an interval of the difference between this list and another one shows."""
-    return THIS_IS_BETTER if low > 0.0 else OTHER_IS_BETTER if high < 0.0 else MAY_BE_CHANCE
+
+def shown_by_hits(of: Difference) -> str:
+    """Return what a difference of hits in the first rows shows; empty if it is less than a row, as rows may tie."""
+    return "" if abs(of.depth * float(of.value)) < 1.0 - 1e-6 else _shown_by(of)
+
+
+def shown_by_averages(of: Difference) -> str:
+    """Return what a difference of average precisions shows; empty if they are called the same."""
+    return "" if abs(of.value) <= SAME else _shown_by(of)
+
+
+def _shown_by(of: Difference) -> str:
+    """Return what the interval of the difference between this list and another one shows."""
+    return THIS_IS_BETTER if of.value.low > 0.0 else OTHER_IS_BETTER if of.value.high < 0.0 else MAY_BE_CHANCE
 
 
 def _in_brackets(*notes: str) -> str:
@@ -180,25 +194,17 @@ NO_BETTER = "The test does not show that this list is better than a random order
 def beaten(of: Quality) -> list[tuple[str, str]]:
     """Return the other lists that are better beyond chance, each with the measures in which they are.
 
-    The interval excludes zero, and the difference is a row or more, or more than `SAME` in average precision.
+    The interval excludes zero, and the difference is a row or more, or more than `SAME` in average precision. The
+    cells of the command and the sentences of the report have the same rule (`shown_by_hits`).
     """
     found: dict[str, list[str]] = {}
     for difference in of.differences:
-        if difference.value.high < 0.0 and not _is_same(difference):
+        if shown_by_hits(difference) == OTHER_IS_BETTER:
             found.setdefault(difference.other, []).append(there(difference, of.push))
     for difference in of.averages:
-        if difference.value.high < 0.0 and difference.value < -SAME:
+        if shown_by_averages(difference) == OTHER_IS_BETTER:
             found.setdefault(difference.other, []).append("in average precision")
     return [(name, " and ".join(what)) for name, what in found.items()]
-
-
-SAME = 0.001
-"""Average precisions that differ by no more are called the same."""
-
-
-def _is_same(of: Difference) -> bool:
-    """Return whether two lists have the same hits among their first rows, to within a row."""
-    return abs(of.depth * float(of.value)) < 1.0 - 1e-6
 
 
 def calibrated(of: Quality) -> tuple[str, bool]:
@@ -324,27 +330,28 @@ def beside(of: Quality) -> list[str]:
 def _averages(of: Quality, difference: Difference, other: float) -> str:
     """Return the average precision of this list and of another one, with the interval of the difference."""
     own = float(of.measure("average_precision").value)
-    value, low, high = difference.value
+    _, low, high = difference.value
     ends = [f"{x:+.3f}".replace("-", "−").replace("+0.000", "0").replace("−0.000", "0") for x in (low, high)]
     interval = "" if low == high == 0.0 else f"{ends[0]} to {ends[1]}"
     both = f"{own:.3f}" if f"{own:.3f}" == f"{other:.3f}" else f"{own:.3f} against {other:.3f}"
-    if abs(value) <= SAME:
+    shown = shown_by_averages(difference)
+    if not shown:
         near = "the same" if both == f"{own:.3f}" else "nearly the same"
         return f"{near} average precision, {both}{_in_brackets(interval and f'difference {interval}')}"
-    return f"average precision {both}{_in_brackets(interval, _shown_by(low, high))}"
+    return f"average precision {both}{_in_brackets(interval, shown)}"
 
 
 def difference_of_hits(of: Difference) -> str:
     """Return how many more hits this list has among the first rows, with the interval in whole rows that hold it."""
     by, low, high = [of.depth * value for value in of.value]
     ends = [signed_count(end) for end in _whole_ends(low, high)]
-    return f"{'about ' * is_tied(by)}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[_shown_by(low, high)]}"
+    return f"{'about ' * is_tied(by)}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[shown_by_hits(of)]}"
 
 
 def difference_of_averages(of: Difference) -> str:
     """Return how much larger the average precision of this list is, with its interval."""
     value, low, high = [f"{x:+.3f}".replace("-", "−") for x in of.value]
-    return f"{value} ({low} to {high}){_BEYOND[_shown_by(of.value.low, of.value.high)]}"
+    return f"{value} ({low} to {high}){_BEYOND[shown_by_averages(of)]}"
 
 
 def larger_auc(of: Quality) -> list[str]:

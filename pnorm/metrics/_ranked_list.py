@@ -7,6 +7,7 @@ Ties, case weights and resamples change only these numbers.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -118,6 +119,14 @@ class DistinctScores:
         sides = self.pos + 0.0, self.neg + 0.0
         return DistinctScores(*(np.ldexp(side, -np.frexp(side.sum(axis=-1, keepdims=True))[1]) for side in sides))
 
+    def moved(self, side: str, share: float, up: bool) -> DistinctScores:
+        """Return the list with a share of one side, ``"pos"`` or ``"neg"``, above all other rows, or below them."""
+        all_rows = {"pos": self.pos + 0.0, "neg": self.neg + 0.0}
+        taken = {name: share * counts if name == side else 0.0 * counts for name, counts in all_rows.items()}
+        rest = {name: counts - taken[name] for name, counts in all_rows.items()}
+        parts = (taken, rest) if up else (rest, taken)
+        return DistinctScores(*[np.concatenate([part[name] for part in parts], axis=-1) for name in all_rows])
+
     @cached_property
     def first(self) -> Any:
         """The place of the best negative; the last axis has one element."""
@@ -140,6 +149,9 @@ LEAST = 5e-324
 """Replaces a denominator of 0 where the numerator is 0 too."""
 
 _TINY = 1e-150
+
+_SAME = 1e-12
+"""A difference of two values of a measure that may come from rounding."""
 
 _STILL = 1e-24
 """A variance of an AUC over resamples up to which these agree, but for rounding."""
@@ -164,7 +176,38 @@ PLACES = 2048
 growing groups, so a resample costs the same for any number of rows."""
 
 
-class AveragePrecision:
+class ByOrder(ABC):
+    """A measure that is largest if all positives are above all negatives, and least if all are below.
+
+    No resample of a list without a mistake has one, and none of a list without a success has one.
+    """
+
+    @abstractmethod
+    def __call__(self, at: DistinctScores) -> Any:
+        """Return the measure."""
+
+    def bounded(self, found: Estimate, at: DistinctScores, sizes: tuple[float, float]) -> Estimate:
+        """Return the estimate with an end that resamples cannot show, if the list has the largest or least value.
+
+        After a largest value, a share u of all positives may still be below all negatives, and a share v of all
+        negatives above all positives. None of m and n rows is such a row with probability (1 - u)^m (1 - v)^n, and
+        this is (1 - confidence) / 2 where one share is at the bound of Clopper and Pearson and the other is zero. The
+        lower end is the lower value of the measure in these two cases, and at most that of the resamples. If the
+        measure falls in proportion to both shares, no other pair of shares on this curve gives a lower one. The least
+        value has an upper end likewise. ``benchmarks/intervals.py`` counts how often such intervals hold.
+        """
+        tail = math.log(0.5 * (1.0 - found.confidence))
+        shares = [-math.expm1(tail / size) for size in sizes]
+        for largest in (True, False):
+            if abs(float(self(at.moved("pos", 1.0, largest))) - found) < _SAME:
+                of_sides = zip(("pos", "neg"), shares, (not largest, largest), strict=True)
+                ends = [float(self(at.moved(side, share, up))) for side, share, up in of_sides]
+                ends += found  # resamples have ties, and these may count more than any order of the rows
+                return Estimate(float(found), min(ends), max(ends), found.confidence)
+        return found
+
+
+class AveragePrecision(ByOrder):
     """The mean over the positives of the precision down to each; a tie counts with all of its rows."""
 
     def __call__(self, at: DistinctScores) -> Any:
@@ -185,6 +228,39 @@ class AveragePrecision:
         worst = np.maximum(pos - negatives * np.log1p(ratio), 0.0)
         precise = pos * ((above + pos) / np.maximum(above + pos + negatives, LEAST))
         return float(np.where(mixed, worst, precise).sum() / at.curve[1][-1])
+
+
+@dataclass(frozen=True)
+class PartialAuc(ByOrder):
+    """The area above a floor and below the ROC curve between two false positive rates."""
+
+    low: float
+    high: float
+    floor: float
+    standardized: bool
+
+    def __call__(self, at: DistinctScores) -> Any:
+        false, true = at.curve
+        wide = (at.neg > 0) & (false[..., :-1] < self.high * false[..., -1:])
+        part = np.flatnonzero(wide.reshape(-1, wide.shape[-1]).any(axis=0))  # the rest has no area in any resample
+        (x, width), (y, rise) = (
+            (counts.take(part, axis=-1) / counts[..., -1:], side.take(part, axis=-1) / counts[..., -1:])
+            for counts, side in ((false, at.neg), (true, at.pos))
+        )
+        area = self._above(x, width, y, rise)
+        if not self.standardized:
+            return area
+        zero, one = np.zeros(1), np.ones(1)
+        most, least = (self.high - self.low) * (1.0 - self.floor), self._above(zero, one, zero, one)
+        return 0.5 * (1.0 + (area - least) / (most - least))
+
+    def _above(self, x: Vector, width: Vector, y: Vector, rise: Vector) -> Any:
+        """Return the area below lines that rise from (x, y) by (width, rise)."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # pieces of width zero or almost zero
+            a, b = (np.clip((end - x) / width, 0.0, 1.0) for end in (self.low, self.high))
+            y_a, y_b = (y - self.floor + rise * share for share in (a, b))
+            above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))
+            return np.where(width > 0.0, (b - a) * width * above, 0.0).sum(axis=-1)
 
 
 class Auc:
@@ -380,7 +456,8 @@ class RankedList(Weighed):
                 found[where] = np.stack([measure(at) for measure in of], axis=-1)
             return found
 
-        return list(estimates(values, again, confidence, n_resamples, seed, of, sizes=self.sizes))
+        found = estimates(values, again, confidence, n_resamples, seed, of, sizes=self.sizes)
+        return list(bounded(found, of, self.distinct, self.sizes))
 
     def resampled(
         self, place: NDArray[np.intp], rng: np.random.Generator, draws: int
@@ -507,7 +584,15 @@ def estimates_by_place(
     for estimate, value, (least, most) in zip(near, exact, ranges, strict=True):
         # The sum of the weights differs between resamples, so a sum may leave the range.
         found.append(moved(estimate, value, max(most, estimate.high), min(least, estimate.low)))
-    return found
+    return bounded(found, of, rows.distinct, rows.sizes)
+
+
+def bounded(
+    found: list[Estimate], of: Sequence[Measure], at: DistinctScores, sizes: tuple[float, float]
+) -> list[Estimate]:
+    """Return the estimates of measures of one list; those at the end of their range have both ends (`ByOrder`)."""
+    pairs = zip(found, of, strict=True)
+    return [of_one.bounded(x, at, sizes) if isinstance(of_one, ByOrder) else x for x, of_one in pairs]
 
 
 def moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
