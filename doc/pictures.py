@@ -698,15 +698,9 @@ def curves():
             mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
             gain.semilogx(at, mean, color=colour)
             gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
-        whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons first")
+        whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
         whole.legend(loc="lower right")
         gain.set(xlabel="false positive rate", ylabel="gain in true positive rate", title="MAGIC, gain over p = 1")
-        gain.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        gain.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        gain.set_xticks([1e-4, 0.01, 1.0], ["0.01%", "1%", "100%"])
-        for ax in (made, whole):
-            ax.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
-            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         return figure
 
     save(draw, "curves")

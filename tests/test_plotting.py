@@ -39,6 +39,10 @@ def test_roc_shows_the_counts_and_the_first_crossing(runs):
     assert left.get_legend().get_texts()[0].get_text() == "first crossing of p = 1 and p = 16"
     assert left.get_xlim()[1] > met.false_positives
     assert len({line.get_color() for line in full.lines}) == 3
+    assert [each.get_title() for each in (left, full)] == ["leftmost part", "full curves"]
+    axes = plt.subplots(1, 2)[1]
+    axes[0].set_title("given")
+    assert [each.get_title() for each in plotting.roc(lists, ax=axes)] == ["given", "full curves"]
 
 
 def test_roc_of_lists_that_never_cross():
@@ -213,7 +217,7 @@ def test_reasons_lead_from_the_mean_to_the_score():
     assert labels == [*[f"{'abcde'[c]} = {X[-1, c]:g}" for c in first], "2 other columns"]
     same = [bar.get_facecolor() == bars[0].get_facecolor() for bar in bars]
     assert same == [bool(bar.get_width() > 0) == bool(bars[0].get_width() > 0) for bar in bars]
-    texts = [text.get_text() for text in ax.texts]
+    texts = [text.get_text().replace("\N{MINUS SIGN}", "-") for text in ax.texts]
     assert texts[0] == f"{parts[first[0]]:+.2f}"
     assert texts[-2:] == [f"mean {found.base:.2f}", f"this row {found.scores[-1]:.2f}"]
     assert len(plotting.reasons(found, 0, top=9).patches) == 5
