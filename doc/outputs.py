@@ -39,6 +39,7 @@ RIVALS, FEW = "benchmarks/rivals.py", r"few rows:[\s\S]*?(?=\n\n|\Z)"
 
 PRINTS = {
     "adult_rivals.txt": Print("benchmarks/adult_rivals.py"),
+    "check.txt": Print("benchmarks/check.py"),
     "choosing.txt": Print("benchmarks/choosing.py"),
     "choosing_penalties.txt": Print("benchmarks/choosing.py penalties"),
     "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst

@@ -188,10 +188,9 @@ class Quality:
         """Return whether the interval of a measure is close to its confidence, so that it may be shown.
 
         The positives above every negative depend on one negative. Their bootstrap interval is too short: in
-        ``benchmarks/intervals.py`` it holds the mean over lists in 83 to 92 %. That of the partial AUC holds in 56 to
-        77 % if the scores say nothing, so it is not shown for a list that does not beat chance.
+        ``benchmarks/intervals.py`` it holds the mean over lists in 83 to 92 %.
         """
-        return measure.key != "positives_at_top" and (measure.key != "partial_auc" or self.beats_chance)
+        return measure.key != "positives_at_top"
 
     @property
     def share(self) -> float:

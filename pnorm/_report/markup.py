@@ -92,12 +92,9 @@ def is_tied(hits: float) -> bool:
 
 
 def without_interval(of: Quality) -> str:
-    """Return why some measures have no interval, in sentences of plain text."""
+    """Return why one measure has no interval, as a sentence of plain text."""
     name = of.measure("positives_at_top").name
-    told = f"{name.capitalize()} have none: one row decides."
-    if not of.has_interval(of.measure("partial_auc")):
-        told += " The partial AUC has none: for a list like a random order, its interval would be too low."
-    return told
+    return f"{name.capitalize()} have none: one row decides."
 
 
 def jointly(of: Quality) -> str:
