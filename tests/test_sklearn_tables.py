@@ -72,7 +72,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"Columns left out: id\. model\.rankers_\.plan has") as told:
+    with pytest.warns(TableWarning, match=r"Columns left out: id\.\nmodel\.rankers_\.plan has") as told:
         model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
@@ -712,7 +712,7 @@ def test_a_warning_names_the_plan_of_the_model_and_spellings():
         quick().fit(X, np.sin(7 * x) + x > 0)
     message = str(told[0].message)
     assert told[0].filename == __file__
-    assert "with several spellings of one value: town. model.rankers_.plan has the reasons; " in message
+    assert "with several spellings of one value: town.\nmodel.rankers_.plan has the reasons; " in message
     assert message.endswith('pass kinds={"COLUMN": KIND} to change that: "any case" merges spellings')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
