@@ -208,6 +208,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
     - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
 
+    `fit` is many times faster if `p` and `l2` are given: nothing is then chosen by cross-validation.
+
     After `fit`, ``print(model)`` shows the rows, the chosen parameters, how training ended and the result on held-out
     rows. ``repr(model)`` has only the parameters that were set.
 
@@ -1078,8 +1080,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray, shape (N,)
             f(x) minus `threshold_`; `pnorm.score`, and ``score`` of the model that `pnorm.load` returns, are f(x).
             It is above 0 if `predict` returns the positive class. Compare it with 0, and not with `threshold_`:
-            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values. If there is a
-            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values, all by the same
+            number. The order of rows, `predict_proba` and ``decision_function(X) + threshold_`` stay the same. If there
+            is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
