@@ -230,10 +230,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
     - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
 
-    `fit` is many times faster if `p` and `l2` are given: nothing is then chosen by cross-validation.
-
     After `fit`, ``print(model)`` shows the rows, the chosen parameters, how training ended and the result on held-out
-    rows. ``repr(model)`` has only the parameters that were set.
+    rows. ``repr(model)`` has only the parameters that were set. Nothing is chosen if `p` and `l2` are given, and `fit`
+    is then many times faster.
 
     Parameters
     ----------
