@@ -135,6 +135,22 @@ def single():
     return partial(pnorm.score, pos[:1], H, lam)
 
 
+def estimator(**given):
+    """PNormPush on 5,600 rows of six numbers, three columns of text and a date."""
+    import pandas
+
+    from pnorm.sklearn import PNormPush
+
+    rng, n = np.random.default_rng(0), 5600
+    x = rng.normal(size=(n, 6))
+    frame = pandas.DataFrame(x, columns=list("abcdef")).mask(rng.random((n, 6)) < 0.1)
+    for name, size in (("city", 40), ("plan", 4), ("branch", 12)):
+        frame[name] = np.array([f"{name} {k}" for k in range(size)])[rng.integers(0, size, n)]
+    frame["since"] = np.datetime64("2020-01-01") + rng.integers(1500, size=n).astype("m8[D]")
+    y = x[:, 0] + np.sin(2 * x[:, 1]) + (frame["plan"] == "plan 2") + 1.5 * rng.normal(size=n) > 1.5
+    return partial(PNormPush(random_state=0, n_jobs=1, **given).fit, frame, y)
+
+
 def process(*words):
     """A process of Python."""
     return partial(subprocess.run, [sys.executable, "-P", *words], check=True, stdout=subprocess.DEVNULL)
@@ -155,6 +171,10 @@ PATHS = {
     "diagnostics.report of the same": told,
     "minimize, 6,000 x 2,048 bits, l2": wide,
     "score of one row, 1,000 cuts": single,
+    "PNormPush, 5,600 mixed rows": estimator,
+    "PNormPush, 5,600 mixed rows, p = 1": partial(estimator, p=1),
+    "PNormPush, 5,600 mixed rows, p and l2": partial(estimator, p=4, l2=1e-3),
+    "PNormPush, 5,600 mixed rows, 50 rounds": partial(estimator, t_max=50),
     "import numpy, scipy.special": partial(process, "-c", "import numpy, scipy.special"),
     "import pnorm": partial(process, "-c", "import pnorm"),
     "pnorm without a file": partial(process, "-m", "pnorm"),

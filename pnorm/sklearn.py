@@ -109,6 +109,28 @@ def _valid(estimator: Any, *data: Any, **how: Any) -> Any:
     return validate_data(estimator, *data, **how)
 
 
+def _words_for_missing(missing: Any) -> tuple[str, ...]:
+    """Return the words for missing values, as cells are compared with them."""
+    expected = "missing must be a list of words and numbers that mean a missing value, as in ['unknown', -999]"
+    if isinstance(missing, (str, bytes, Mapping)) or not hasattr(missing, "__iter__"):
+        raise TypeError(f"{expected}; got {_checks.shown(missing)}")
+    words = []
+    for value in missing:
+        if isinstance(value, bool) or not isinstance(value, (str, numbers.Real)):
+            raise TypeError(f"{expected}; got {_checks.shown(value)} in it")
+        words.append(value if isinstance(value, str) else np.format_float_positional(float(value), trim="-"))
+    return tuple(dict.fromkeys([_checks.folded(word) for word in words if word.strip()]))
+
+
+def _without(X: Any, missing: tuple[str, ...]) -> Any:
+    """Return the columns of a table, with None for words for missing values."""
+    names = tuple(X) if _checks.is_columns(X) else _checks.column_names(X)
+    if names is None:
+        raise ValueError("missing is for columns with names; in a matrix, replace these values with NaN")
+    of = [X.iloc[:, k] if hasattr(X, "iloc") else X[name] for k, name in enumerate(names)]
+    return {name: _checks.without(column, missing) for name, column in zip(names, of, strict=True)}
+
+
 def _is_estimator(x: Any) -> bool:
     return hasattr(x, "fit") and not isinstance(x, type)
 
@@ -202,14 +224,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates did not help on six of seven public sets; on MAGIC p = 16 gains 0.010 ± 0.004 of partial AUC
     (``benchmarks/additive.py``). ``p=[1, 4, 16]`` compares three.
 
-    - Usually set, if any: `kinds` for columns that are read wrongly, `cutoff` for a decision with a guarantee,
-      `monotone`, `p`, `push`, `random_state`, `n_jobs` and `verbose`.
+    - Usually set, if any: `kinds` for columns that are read wrongly, `missing` for words that mean no value, `cutoff`
+      for a decision with a guarantee, `monotone`, `p`, `push`, `random_state`, `n_jobs` and `verbose`.
     - For an exact model of your own: `rankers`, `solver`, `l1`, `l2` and `max_columns`.
     - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
     - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
 
     After `fit`, ``print(model)`` shows the rows, the chosen parameters, how training ended and the result on held-out
-    rows. ``repr(model)`` has only the parameters that were set.
+    rows. ``repr(model)`` has only the parameters that were set. Nothing is chosen if `p` and `l2` are given, and `fit`
+    is then many times faster.
 
     Parameters
     ----------
@@ -219,6 +242,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     kinds : mapping from column to kind, optional
         Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
         `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
+    missing : sequence of str or number, optional
+        Words and numbers that mean a missing value in every column, beside those that are known, such as ``"NA"``:
+        ``["unknown", -999]``. Capitals and spaces around a word make no difference. New rows are read so too. It
+        applies to the rankers ``"table"`` and to columns with names; in a matrix, write NaN.
     cutoff : mapping, optional
         The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
         200, "of": 10_000}``, with the options ``"at_least"``, ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit`
@@ -416,6 +443,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p: float | Sequence[float] | None = None,
         *,
         kinds: Mapping[Any, Any] | None = None,
+        missing: Sequence[str | float] | None = None,
         cutoff: Mapping[str, Any] | None = None,
         monotone: Mapping[Any, int] | None = None,
         push: Literal["top", "bottom"] = "top",
@@ -441,6 +469,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.p = p
         self.kinds = kinds
+        self.missing = missing
         self.cutoff = cutoff
         self.monotone = monotone
         self.push = push
@@ -673,6 +702,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         if _is_dask(X):
+            if self.missing is not None:
+                raise ValueError("missing is for rows in memory; in a frame of Dask, replace these values with None")
             return self._fit_dask(X, y, sample_weight, groups, pos_label)
         self._fit(X, y, sample_weight, groups, pos_label)
         return self
@@ -680,6 +711,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, pos_label: Any) -> _Rows:
         """Train on rows in memory, and return those that were trained on."""
         X, y = self._read(X, y, reset=True)
+        lacking = () if self.missing is None else _words_for_missing(self.missing)
+        X = _without(X, lacking) if lacking else X
         why = self._why_rounds(X, groups)
         auto = self.solver == "auto" and why is None
         rows = self._labelled(X, y, sample_weight, groups, auto, pos_label)
@@ -716,7 +749,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
 
-        self.rankers_, self.trace_ = H, trace
+        self.rankers_, self.trace_ = H.with_missing(lacking) if isinstance(H, Table) else H, trace
         self._n_rows = int(known.positive.sum()), int((~known.positive).sum())
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
         self.kind_, self.cross_validation_ = kind, found
@@ -860,6 +893,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "kinds is for rankers='table'; for others make a collection, as pnorm.rankers.from_table(..., "
                 "kinds=...) does"
             )
+        if self.missing is not None:
+            if not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
+                raise ValueError("missing is for rankers='table'; for others replace these values with NaN or None")
+            _words_for_missing(self.missing)
         if self.cutoff is not None:
             check_asked(self.cutoff, "cutoff")
             _checks.probability(self.validation_fraction, "validation_fraction")
@@ -1087,8 +1124,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray, shape (N,)
             f(x) minus `threshold_`; `pnorm.score`, and ``score`` of the model that `pnorm.load` returns, are f(x).
             It is above 0 if `predict` returns the positive class. Compare it with 0, and not with `threshold_`:
-            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values. If there is a
-            `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values, all by the same
+            number. The order of rows, `predict_proba` and ``decision_function(X) + threshold_`` stay the same. If there
+            is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------

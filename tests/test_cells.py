@@ -75,7 +75,7 @@ def test_an_order_in_doubt_is_told():
     x = [f"{1 + k % 12:02}/{1 + k % 11:02}/24" for k in range(120)]
     H, said = table_of({"when": x, "x": halves(120).tolist()}, halves(120))
     assert H.plan[0].kind != "date"
-    assert said.startswith("Columns left out: when; ")
+    assert said.startswith("Columns left out: when.\n")
     assert "may begin with the day or the month: 'day first' or 'month first' says which" in H.plan[0].note
     H, _ = table_of({"when": x}, halves(120), kinds={"when": "day first"})
     assert H.plan[0].kind == "date"
@@ -102,7 +102,7 @@ def test_repeated_words_among_numbers_are_missing(words):
     H, said = table_of({"amount": x}, halves(120))
     assert (H.plan[0].kind, H.plan[0].missing) == ("number", 15)
     assert "as missing (15 values)" in H.plan[0].note
-    assert said.startswith("Columns with values that do not read: amount. ")
+    assert said.startswith("Columns with values that do not read: amount.\n")
     empty = ["" if word in words else word for word in x]
     again = pnorm.rankers.from_dict(H.to_dict())
     with warnings.catch_warnings():
@@ -174,7 +174,7 @@ def test_a_column_that_nearly_agrees_is_named_with_the_share(wrong, agrees):
     H, said = table_of({"closed": ["Y" if of else "N" for of in closed], "x": [k % 7 for k in range(400)]}, y)
     told = f"agrees with the label in {agrees} of the rows" if agrees else ""
     assert H.plan[0].agrees == told
-    assert ("Columns that agree with the label: closed. " in said) == bool(agrees)
+    assert ("Columns that agree with the label: closed.\n" in said) == bool(agrees)
     assert not H.plan[0].separates
 
 

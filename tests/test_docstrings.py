@@ -105,7 +105,8 @@ SHARED = {
         [f'The value of a list {of}: a number from 0 to 1, or "skip" to leave it out.'
          for of in ("in which no row is worth anything", "without relevant rows", "without a grade above 0")],
     ),
-    "missing": (['{"error", "own"}'], ["Refuse rows with missing values (NaN, None), or "]),
+    "missing": (['{"error", "own"}', "sequence of str or number, optional"],
+                ["Refuse rows with missing values (NaN, None), or ", "Words and numbers that mean a missing value in "]),
     "monotone": (["mapping from column to 1 or -1, optional"],
                  ["Columns, by name or number from 0, with which scores never fall (1) or never rise (-1)."]),
     "data_home": (["path, optional"], ["Folder with "]),

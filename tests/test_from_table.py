@@ -509,7 +509,7 @@ def test_text_that_is_no_number(words):
 def test_the_mark_before_the_fraction_can_be_told():
     pos, neg = {"n": ["1,234", "5,678"]}, {"n": ["2,345", "7,654"]}
     G, said = told(pos | {"x": [0, 1]}, neg | {"x": [0, 1]})
-    assert said.startswith("Columns left out: n. ")
+    assert said.startswith("Columns left out: n.\n")
     assert "'1,234' may mean two numbers: 'decimal point' or 'decimal comma' says which" in G.plan[0].note
     assert made(pos, neg, kinds={"n": "decimal comma"}).names == ("n > 1.7895", "n > 4.0115", "n > 6.666")
     assert made(pos, neg, kinds={"n": "decimal point"}).names == ("n > 1789.5", "n > 4011.5", "n > 6666")
@@ -522,7 +522,7 @@ def test_text_that_is_numbers_but_for_a_word_says_so():
     G, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
     assert (
         said
-        == "Columns with values that do not read: n. H.plan has the reasons; replace values that do not read with None"
+        == "Columns with values that do not read: n.\nH.plan has the reasons; replace values that do not read with None"
     )
     assert G.plan[0].note == "2 values do not read as a number and count as missing: 'n.d.' (row 60 of pos) and others"
     assert [(of.kind, of.missing) for of in G.plan] == [("number", 2), ("number", 0)]
@@ -595,7 +595,7 @@ def test_the_order_of_day_and_month_can_be_told():
     words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
     G, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
     why = "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which"
-    assert said.startswith("Columns of text read as categories: d. ")
+    assert said.startswith("Columns of text read as categories: d.\n")
     assert why in G.plan[0].note
     assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
     assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
@@ -650,7 +650,7 @@ def tenures(n, odd=0):
 def test_a_column_of_numbers_with_units_of_time_is_a_duration():
     G, said = told({"t": tenures(300, 3)}, {"t": tenures(500)})
     assert (G.plan[0].kind, G.plan[0].missing) == ("duration", 3)
-    assert said.startswith("Columns with values that do not read: t. ")
+    assert said.startswith("Columns with values that do not read: t.\n")
     assert made({"t": ["1 year", "2 weeks"]}, {"t": ["30 days", "2 weeks"]}).names == ("t > 22", "t > 197.625")
     few = {"t": ["5 d", "7 d", "5 d"]}  # a letter may be anything
     assert made(few, few).plan[0].kind == "category"
@@ -670,7 +670,7 @@ def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
         G = from_table(*half)
     said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " d", " days")
     assert G.plan[0].kind == "category"
-    assert said.startswith("Columns of text read as categories: t. ") == is_told
+    assert said.startswith("Columns of text read as categories: t.\n") == is_told
     assert ('"duration" reads numbers with units of time' in said) == (kind is not None)
     assert ("most values are numbers with a unit, such as " in G.plan[0].note) == is_told
     if kind:
@@ -709,7 +709,7 @@ def test_what_is_left_out_is_named_with_the_reason(why):
     G, said = told(*sides(USELESS[why]), min_rows=10)
     assert (
         said
-        == 'Columns left out: c. H.plan has the reasons; pass kinds={"COLUMN": KIND} to change that: "category" uses a column'
+        == 'Columns left out: c.\nH.plan has the reasons; pass kinds={"COLUMN": KIND} to change that: "category" uses a column'
     )
     assert G.plan[0].kind == LEFT_OUT
     assert G.plan[0].note == why
@@ -722,7 +722,7 @@ def test_a_number_is_an_id_by_its_name():
     for name in ("id", "ID", "customer_id", "PassengerId", "userid", "account number", "Order-No", "uuid"):
         pos, neg = sides(numbers)
         G, said = told({name: pos["c"], **pos}, {name: neg["c"], **neg})
-        assert said.startswith(f"Columns left out: {name}. ")
+        assert said.startswith(f"Columns left out: {name}.\n")
         assert G.plan[0].note == "an id by its name: nearly all values differ"
     for name in ("paid", "humid", "valid", "number_of_rooms", "ideal"):
         pos, neg = sides(numbers)
@@ -786,7 +786,7 @@ def test_a_column_that_tells_the_sides_apart_alone_is_named():
     }
     for name, (a, b) in leaks.items():
         G, said = told(rest | {name: a}, rest | {name: b})
-        assert said.startswith(f"Columns that separate the sides nearly alone: {name}. ")
+        assert said.startswith(f"Columns that separate the sides nearly alone: {name}.\n")
         assert '"leave out" drops what is known only after the outcome' in said
         assert G.plan[1].note.endswith(f"almost separates the labels alone ({by[name]})")
         few = {key: values[:19] for key, values in (rest | {name: a}).items()}
@@ -799,7 +799,7 @@ def test_one_warning_has_it_all():
     pos, neg = sides([f"TX{i:05}" for i in WORDS])
     _, said = told(pos | {"one": [1] * 50, "leak": [1.5] * 50}, neg | {"one": [1] * 50, "leak": [2.5] * 50})
     assert said == (
-        "Columns left out: c, one; that separate the sides nearly alone: leak. H.plan has the reasons; pass "
+        "Columns left out: c, one.\nColumns that separate the sides nearly alone: leak.\nH.plan has the reasons; pass "
         'kinds={"COLUMN": KIND} to change that: "category" uses a column, "leave out" drops what is known only after the '
         "outcome"
     )
@@ -871,14 +871,14 @@ def test_columns_with_several_spellings_are_named(count, end):
     pos, neg = ({f"c{k}": side["c"] for k in range(count)} for side in sides(["South", "south"] * 50))
     _, message = told(pos, neg, min_rows=2)
     names = ", ".join([f"c{k}" for k in range(min(count, 12))])
-    assert message.startswith(f"Columns with several spellings of one value: {names}{end}. ")
+    assert message.startswith(f"Columns with several spellings of one value: {names}{end}.\n")
 
 
 def test_levels_that_differ_in_case_or_spaces_are_kept_apart_with_a_note():
     column = ["South"] * 30 + ["south"] * 20 + ["SOUTH  east"] * 10 + ["North"] * 20 + ["South East"] * 15 + ["X"] * 5
     G, message = told(*sides(column), min_rows=2)
     assert message == (
-        "Columns with several spellings of one value: c. H.plan has the reasons; pass "
+        "Columns with several spellings of one value: c.\nH.plan has the reasons; pass "
         'kinds={"COLUMN": KIND} to change that: "any case" merges spellings'
     )
     assert made(*sides(column), min_rows=2, kinds={"c": "any case"}).names != G.names
@@ -1313,7 +1313,7 @@ def test_the_folds_of_one_call_share_a_warning():
         with pytest.warns(TableWarning) as caught:
             pnorm.cross_validate(pos, neg, from_table, [1, 2], t_max=3, folds=3)
         assert len(caught) == 1
-        assert str(caught[0].message).startswith("Columns left out: c. ")
+        assert str(caught[0].message).startswith("Columns left out: c.\n")
 
 
 # Values that do not read --------------------------------------------------------------------------

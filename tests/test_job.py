@@ -704,7 +704,7 @@ def test_learning_is_what_minimize_does():
     assert found.cross_validation is None
     assert found.given == QUICK
     assert len(found.warnings) == 1
-    assert found.warnings[0].startswith("Columns left out: note. ")
+    assert found.warnings[0].startswith("Columns left out: note.\n")
     assert (found.score(pos) == pnorm.score(pos, H, lam)).all()
     assert (found.probability(found.score(pos)) == pnorm.probability(pos, H, lam, 1.0, trace.intercept)).all()
 

@@ -72,7 +72,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"Columns left out: id\. model\.rankers_\.plan has") as told:
+    with pytest.warns(TableWarning, match=r"Columns left out: id\.\nmodel\.rankers_\.plan has") as told:
         model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
@@ -712,8 +712,46 @@ def test_a_warning_names_the_plan_of_the_model_and_spellings():
         quick().fit(X, np.sin(7 * x) + x > 0)
     message = str(told[0].message)
     assert told[0].filename == __file__
-    assert "with several spellings of one value: town. model.rankers_.plan has the reasons; " in message
+    assert "with several spellings of one value: town.\nmodel.rankers_.plan has the reasons; " in message
     assert message.endswith('pass kinds={"COLUMN": KIND} to change that: "any case" merges spellings')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(kinds={"town": "any case"}).fit(X, np.sin(7 * x) + x > 0)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dict"])
+def test_words_and_numbers_for_missing_values(library):
+    """The model is that of a table without them, and new rows are read so too."""
+    rng = np.random.default_rng(0)
+    x, unknown = rng.normal(size=(2, 400)).round(2), rng.random((2, 400)) < 0.2
+    town = np.array(["Rome", "Oslo", "Bari"], object)[rng.integers(3, size=400)]
+    y = x[0] + (town == "Oslo") + rng.normal(size=400) > 0.5
+
+    def table(number, word):
+        columns = {"x": np.where(unknown[0], number, x[0]), "town": np.where(unknown[1], word, town).tolist()}
+        if library == "dict":
+            return columns
+        module = pytest.importorskip(library)
+        return (module.table if library == "pyarrow" else module.DataFrame)(columns)
+
+    plain, coded = table(np.nan, None), table(-999.0, " Not Asked")
+    how = {"p": 2, "l2": 1e-3}
+    expected = PNormPush(**how).fit(plain, y)
+    model = PNormPush(missing=["not asked", -999], **how).fit(coded, y)
+    np.testing.assert_array_equal(model.lam_, expected.lam_)
+    np.testing.assert_array_equal(model.decision_function(coded), expected.decision_function(plain))
+    assert [of.missing for of in model.rankers_.plan] == unknown.sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"missing": "unknown"}, TypeError, "missing must be a list of words and numbers .* got 'unknown'"),
+        ({"missing": [None]}, TypeError, "got None in it"),
+        ({"missing": [-999], "rankers": "thresholds"}, ValueError, "missing is for rankers='table'"),
+        ({"missing": [-999]}, ValueError, "missing is for columns with names; in a matrix"),
+    ],
+)
+def test_words_for_missing_values_that_cannot_be_used(given, error, message):
+    with pytest.raises(error, match=message):
+        PNormPush(**given).fit(np.arange(20.0).reshape(10, 2), [0, 1] * 5)

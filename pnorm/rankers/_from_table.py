@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -427,12 +428,8 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
-    warn(
-        f"{_COLUMNS} {'; '.join([f'{what}: {names}' for what, names in said.items()])}. {plan_called} has the reasons; "
-        f"{'; '.join(hints)}",
-        TableWarning,
-        once=True,
-    )
+    lines = [_wrapped(f"{_COLUMNS} {what}: {names}.") for what, names in said.items()]
+    warn("\n".join([*lines, f"{plan_called} has the reasons; {'; '.join(hints)}"]), TableWarning, once=True)
 
 
 _COLUMNS = "Columns"
@@ -460,6 +457,15 @@ def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
     kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _LEAKS, _AGREE
     return message.startswith(tuple([f"{_COLUMNS} {kind}: " for kind in kinds]))
+
+
+def _wrapped(text: str) -> str:
+    """Return text as lines, of which those after the first one are indented."""
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+_WIDTH = 120
+"""Characters of a line of a warning, at most."""
 
 
 def _few(items: Sequence[str], most: int = 12) -> str:
