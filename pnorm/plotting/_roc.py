@@ -150,7 +150,7 @@ def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]], units: str, a
     if met is not None:
         look, label = Look(ax), _crossing_label(ax, *(text.shown(str(named[k][0]), 40) for k in (0, -1)))
         ax.plot(*met, "o", mfc="none", mec=look.ink, mew=1.4, ms=10, label=label)
-        legend(ax, handles=ax.lines[-1:], loc="lower right")
+        legend(ax, handles=ax.lines[-1:], loc="lower right", borderpad=0.1, handlelength=1.0, handletextpad=0.4)
 
 
 def _crossing_label(ax: Any, first: str, last: str) -> str:
