@@ -102,7 +102,7 @@ CLAIMS = (
 def main():
     """Print a line for each claim."""
     for claim in CLAIMS:
-        print(f"{claim.__name__.replace('_', ' ')}\n    {claim()}", flush=True)
+        print(f"{claim.__doc__}\n    {claim()}", flush=True)
 
 
 if __name__ == "__main__":
