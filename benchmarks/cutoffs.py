@@ -103,7 +103,7 @@ def of_promises(lists=LISTS):
             t, share = found.nearest, 0.3 if prior is None else prior
             precise, recall = precision_above(t, 2.0, share), ndtr(2.0 - t)
             true = {"recall": recall, "precision": precise, "budget": precise * found.rows}[found.asked]
-            once = rng.binomial(round(found.rows), precise)
+            once = rng.binomial(1000, share * recall)
             wrong += [
                 true < found.promised,
                 not found.precision.low <= precise <= found.precision.high,
@@ -200,6 +200,23 @@ def of_training_shares(*cases, lists=LISTS):
             draw, precision = normal(n, apart, share)
             line += "{:10.1%}{:8.1%}{:8.0f}".format(*kept_by(draw, precision, target, at_least, lists))
         print(line)
+
+
+def of_stratified(*cases, lists=2 * LISTS):
+    """Print how often a cut-off is found where no cut has the precision, if a fifth of both kinds of a file is held out.
+
+    The precision is the same at all depths, and just below the target.
+    """
+    print(f"{'rows':>7}{'precision':>11}   broken: independent rows   a fifth of both kinds")
+    for n, target in cases:
+        rng, kept = np.random.default_rng(0), np.zeros(2)
+        for _ in range(lists):
+            n_pos = rng.binomial(5 * n, target - 1e-4)  # of the file
+            trained_on, held = (n_pos - n_pos // 5, 4 * n - n_pos + n_pos // 5), n_pos // 5
+            f, drawn = rng.random(n), rng.random(n) < target - 1e-4
+            for k, y in enumerate((drawn, np.arange(n) < held)):
+                kept[k] += _cutoff.cutoff_of_model(f[y], f[~y], trained_on, precision=target).kept
+        print(f"{n:7}{target:11}{kept[0] / lists:26.1%}{kept[1] / lists:24.1%}")
 
 
 def of_chosen_depths(n=1000, target=0.8, depths=(100, 200, 300, 400, 500), lists=LISTS):
@@ -306,6 +323,7 @@ if __name__ == "__main__":
         *((1000, 0.3, 1.0, 0.5), (10_000, 0.1, 1.5, 0.5), (10_000, 0.1, 1.2, 0.5), (10_000, 0.01, 3.0, 0.5)),
         *((1000, 0.1, 1.5, 0.5), (1000, 0.05, 3.0, 0.8), (1000, 0.3, 2.0, 0.8), (10_000, 0.005, 3.0, 0.5)),
     )
+    of_stratified((200, 0.3), (1000, 0.3), (1000, 0.8), (10_000, 0.1))
     of_chosen_depths()
     of_few_scores((8, 0.2, 0.1), (8, 0.5, 0.4))
     of_ties((40, 0.5, 0.05, 1), (40, 0.8, 0.05, 1), (40, 0.8, 0.2, 1), (80, 0.5, 0.05, 1), (80, 0.9, 0.05, 1))

@@ -105,7 +105,8 @@ class Cutoff:
     hits: Estimate | None
     """The expected number of positives among `rows`, with a two-sided interval: `rows` times `precision`."""
     one_list: tuple[int, int] | None
-    """Two-sided interval of the number of positives among `rows` rows of a single new list, with `confidence`."""
+    """Two-sided interval of the number of positives with the score or more in a single new list of `of` rows, with
+    `confidence`. It covers that the number of rows taken varies."""
     n_cuts: int
     """Number of possible cuts. The intervals hold for all of them at once."""
     _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
@@ -410,7 +411,9 @@ def cutoff(
     for the precision, which is exact given the score of the next row.
 
     Intervals are those of Clopper and Pearson, or from the two beta distributions. They hold for all cuts at once by
-    Bonferroni's inequality and are therefore wider than the guarantee. Case weights are not supported, because the laws
+    Bonferroni's inequality and are therefore wider than the guarantee. With x of N held-out
+    rows positive and taken, the ends of `Cutoff.one_list` are quantiles of ``Bin(of, t)`` with ``t ~ Beta(x, N - x + 1)``
+    and ``t ~ Beta(x + 1, N - x)``, which is exact for x and a score that do not depend on the rows. Case weights are not supported, because the laws
     are those of counts.
 
     References
@@ -428,7 +431,7 @@ def cutoff(
     Rows with a score of 1.45575 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
     held-out rows  238 of 1000, with 203 of the 300 positives
     rows           238 of 1000, a share of 0.238
-    in one list    between 167 and 227 positives, with 95 % confidence (two-sided interval)
+    in one list    between 150 and 262 positives, with 95 % confidence (two-sided interval)
 
     The same from all scores and their labels:
 
@@ -566,9 +569,8 @@ def _told(
     found = cut.pos, n_pos - cut.pos
     recall = Estimate(cut.pos / n_pos, _low(*found, each), _high(*found, each), confidence)
     hits = Estimate(count * float(precision), count * precision.low, count * precision.high, confidence)
-    # Half of what may go wrong is left to the precision, half to the list.
-    ends = rows.low(cut, 0.5 * each), rows.high(cut, 0.5 * each)
-    one_list = _quantile(round(count), ends[0], 0.25 * level), _quantile(round(count), ends[1], 1.0 - 0.25 * level)
+    low, high = rows.taken(cut)
+    one_list = _quantile(round(size), low, each), _quantile(round(size), high, 1.0 - each)
     if kept and asked != "budget":
         promised = target
     elif asked == "recall":
@@ -771,6 +773,9 @@ class _Rows(Protocol):
     def high(self, cut: _Cut, level: float) -> float:
         """Return an upper bound of the precision; it is too low with this probability at most."""
 
+    def taken(self, cut: _Cut) -> tuple[Vector, Vector]:
+        """Return the share of new rows that are positive and taken at `_NODES`, for a lower bound and an upper one."""
+
 
 class _Sides:
     """Sorted scores of both sides."""
@@ -818,6 +823,9 @@ class _Drawn(_Sides):
     def high(self, cut: _Cut, level: float) -> float:
         return _high(cut.pos, cut.neg, level)
 
+    def taken(self, cut: _Cut) -> tuple[Vector, Vector]:
+        return _shares(cut.pos, self.all.size - cut.pos)
+
 
 class _Reweighted(_Sides):
     """Rows of which either side was drawn like that side of new ones. A cut is at the score of some positive."""
@@ -859,6 +867,10 @@ class _Reweighted(_Sides):
         U, V = (cut.pos + 1, self.pos.size - cut.pos), (cut.neg, self.neg.size - cut.neg + 1)
         return self._at(lambda ratio: _below(U, V, ratio) - (1.0 - level)) if cut.neg else 1.0
 
+    def taken(self, cut: _Cut) -> tuple[Vector, Vector]:
+        low, high = _shares(cut.pos, self.pos.size - cut.pos)
+        return self.prior * low, self.prior * high
+
     def _at(self, of_ratio: Callable[[float], float]) -> float:
         """Return the precision at the ratio of rates where an increasing function is zero."""
         log_odds = float(brentq(lambda log: of_ratio(math.exp(log)), -60.0, 60.0, xtol=1e-10)) + math.log(self.odds)
@@ -882,9 +894,18 @@ def _quantiles(a: int, b: int) -> Vector:
     return np.asarray(betaincinv(a, b, ndtr(_NODES)))
 
 
-def _quantile(n: int, share: float, level: float) -> int:
-    """Return the least number of hits in n rows that has this probability, or more, of not being exceeded."""
-    return _least(lambda k: float(bdtr(k, n, share)) >= level, 0, n)
+def _shares(hits: int, others: int) -> tuple[Vector, Vector]:
+    """Return quantiles, at `_NODES`, of the betas of which the bounds of Clopper and Pearson are quantiles."""
+    low = _quantiles(hits, others + 1) if hits else np.zeros_like(_NODES)
+    return low, _quantiles(hits + 1, others) if others else np.ones_like(_NODES)
+
+
+def _quantile(n: int, shares: Vector, level: float) -> int:
+    """Return the least number of hits in n rows that has this probability, or more, of not being exceeded.
+
+    The share of hits has a law of which these are the quantiles at `_NODES`.
+    """
+    return _least(lambda k: float(bdtr(k, n, shares) @ _MASSES) >= level, 0, n)
 
 
 def _whole(rows: float) -> int:

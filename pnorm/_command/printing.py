@@ -534,7 +534,7 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
-            f"For one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives among the rows taken."
+            f"In one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives with this score or more."
         )
     return lines + sentences(
         f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "
