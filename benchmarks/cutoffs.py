@@ -203,7 +203,7 @@ def of_training_shares(*cases, lists=LISTS):
 
 
 def of_stratified(*cases, lists=2 * LISTS):
-    """Print how often a cut-off is found where no cut has the precision, if a fifth of both kinds of a file is held out.
+    """Print how often a cut-off is found where no cut has the precision, if a fifth of both kinds of rows is held out.
 
     The precision is the same at all depths, and just below the target.
     """

@@ -3,9 +3,10 @@
     PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/scarce.py [--draws 10]     # half an hour; needs scikit-learn
 
 Each draw takes 50, 100, 200 or 400 positives of a set to train on, with as many negatives as its share of positives
-asks for (9,000 at most), and 6,000 other rows to judge by. Printed are the mean average precision of `PNormPush()`, and by
-how much that of another list is larger: the mean over the draws and its standard error. The line "all sets" is the mean
-over the sets. "simplest" is the simplest candidate within one standard error of the best, with the same cross-validation.
+asks for (9,000 at most), and 6,000 other rows to judge by. Printed are the mean average precision of `PNormPush()`, and
+by how much that of another list is larger: the mean over the draws and its standard error. The line "all sets" is the
+mean over the sets. "simplest" is the simplest candidate within one standard error of the best, with the same
+cross-validation.
 """
 
 import warnings
@@ -16,7 +17,6 @@ from command_line import parser_of
 from mixed import adult, bank, leads
 from public_sets import READERS
 
-import pnorm
 from pnorm import metrics
 from pnorm._default import BOTH
 from pnorm._job.baselines import CURVES, LINEAR, TREES, baselines

@@ -411,10 +411,10 @@ def cutoff(
     for the precision, which is exact given the score of the next row.
 
     Intervals are those of Clopper and Pearson, or from the two beta distributions. They hold for all cuts at once by
-    Bonferroni's inequality and are therefore wider than the guarantee. With x of N held-out
-    rows positive and taken, the ends of `Cutoff.one_list` are quantiles of ``Bin(of, t)`` with ``t ~ Beta(x, N - x + 1)``
-    and ``t ~ Beta(x + 1, N - x)``, which is exact for x and a score that do not depend on the rows. Case weights are not supported, because the laws
-    are those of counts.
+    Bonferroni's inequality and are therefore wider than the guarantee. With x of N held-out rows positive and taken,
+    the ends of `Cutoff.one_list` are quantiles of ``Bin(of, t)`` with ``t ~ Beta(x, N - x + 1)`` and with
+    ``t ~ Beta(x + 1, N - x)``. They hold for a score that does not depend on the rows, and for a recall. For a budget
+    they held in simulations. Case weights are not supported, because the laws are those of counts.
 
     References
     ----------
