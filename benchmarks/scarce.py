@@ -1,6 +1,6 @@
 """Few positive rows to train on: the estimator as it is by default, beside the lists that the command compares with.
 
-    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/scarce.py [--draws 10]     # half an hour; needs scikit-learn
+    PNORM_DATA=... OMP_NUM_THREADS=1 python benchmarks/scarce.py [--draws 6]     # half an hour; needs scikit-learn
 
 Each draw takes 50, 100, 200 or 400 positives of a set to train on, with as many negatives as its share of positives
 asks for (9,000 at most), and 6,000 other rows to judge by. Printed are the mean average precision of `PNormPush()`, and
@@ -68,7 +68,7 @@ def judged(frame, y, train, test):
 def main(argv=None):
     """Print a line for each set and number of positives."""
     parser = parser_of(__file__, __doc__)
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=6)
     draws = parser.parse_args(argv).draws
     warnings.simplefilter("ignore")
     print(f"{'':10}  {'positives':>9}  {'PNormPush()':>11}" + "".join([f"  {name:>16}" for name in METHODS]))

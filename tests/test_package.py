@@ -334,16 +334,16 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     for name, words in names.items():
         assert f"{words} {means[name]}" in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
-    assert f"adds {gain} of 1,000 in the picture" in text
+    assert f"there are {gain} more of 1,000 in the picture" in text
     mean, error = next(of[:2] for name, *of in tables[1] if name == "logistic steps")
     assert mean.startswith("-")
     assert f"logistic regression on them has {mean[1:]} ± {error} more of 1,000" in text
     # simulated claims
-    assert (
-        f"regression has {demonstration.LOGISTIC:.0f} wrong claims on average, and {demonstration.WEIGHTED:.0f} with a weight"
-        in text
-    )
-    assert f"weight by cross-validation, it has {demonstration.CURVED:g} ({demonstration.DRAWS} draws" in text
+    of = demonstration
+    assert f"regression has {of.LOGISTIC:.0f} wrong claims on average ({of.DRAWS} draws, " in text
+    assert f"by cross-validation, it has {of.CURVED:g}; `PNormPush(p=[1, 4, 16])` has {of.BY_THREE:g}." in text
+    assert f"{of.OVER_DRAWS[16.0]:g} are wrong with p = 16 as below, and {of.WEIGHTED:.0f} with a weight of 1,000" in text
+    assert f"On the claims above they have {of.BY_TREES:g} wrong" in text
     assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
         round(demonstration.BY_DEFAULT),
         round(demonstration.OVER_DRAWS[16.0]),
@@ -354,6 +354,12 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     curves = differences[differences.index("\naverage precision") :].splitlines()[3]
     mean, error = re.findall(r"-?0\.\d{3}", curves)[:2]
     assert f"logistic curves have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
+    # few positives
+    scarce = (ROOT / "doc" / "_outputs" / "scarce.txt").read_text(encoding="utf-8")
+    for name, words in (("bank", "+{} more average precision on Bank"), ("adult", "-{} less on Adult")):
+        (cell,) = re.findall(rf"^{name} +50 .*?([+-]\S+ ± \S+) +\S+ ± \S+$", scarce, re.MULTILINE)
+        assert words[0] == cell[0]
+        assert words[1:].format(cell[1:]) in text
     # partial AUC and time on public sets
     sets = {title: of for title, of in re.findall(r"^(\w+): \d+ rows(.*?)(?=^\w+: \d+ rows|\Z)", additive, re.M | re.S)}
 
@@ -361,7 +367,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
         return re.search(rf"^   \* - {method}\n((?:     - .*\n){{5}})", sets[name], re.MULTILINE)[1].split("\n     - ")
 
     assert f"on MAGIC by {more(of_method('magic', 'HistGradientBoosting'))}" in text
-    assert f"and {more(of_method('magic', 'p = 1'))} on MAGIC, and nothing on Spambase" in text
+    assert f"and {more(of_method('magic', 'p = 1'))} more partial AUC on MAGIC, and nothing on Spambase" in text
     assert more(of_method("spambase", "p = 1")) == "0.000 ± 0.000"
     times = {method: [float(of_method(name, method)[-1]) for name in sets] for method in ("default", "EBM")}
     (said,) = re.findall(r"`fit` takes (\d+) to (\d+) s", text)

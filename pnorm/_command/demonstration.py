@@ -35,6 +35,8 @@ LOGISTIC, WEIGHTED, CURVED = 76.8, 21.2, 25.5
 by cross-validation; from there too."""
 BY_DEFAULT, DRAWS_BY_DEFAULT = 27.3, 200
 """Wrong claims with `pnorm.sklearn.PNormPush()`, and the draws; from there too, for the documentation."""
+BY_THREE, BY_TREES = 23.9, 15.3
+"""Wrong claims with ``PNormPush(p=[1, 4, 16])`` and with gradient boosting; from there too, for the documentation."""
 
 _BARS, _DIGITS = "▁▃▅▇█", ".123456789+"
 """Marks by the number of wrong claims, the last one for more; in Unicode and in ASCII."""
