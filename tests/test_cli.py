@@ -552,6 +552,22 @@ def test_the_standard_input_and_odd_files(capsys, monkeypatch, table, tmp_path):
         assert (status, unnamed(out)) == (0, unnamed(expected))
 
 
+def test_a_step_to_a_test_is_named_only_if_rows_can_be_held_out(capsys, tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "few.csv"
+    frame = pandas.DataFrame({"x": rng.normal(size=30), "id": np.arange(30) // 15, "y": np.arange(30) > 0})
+    told = "There is only 1 negative row. No test is possible with so few."
+    for n, is_possible in ((1, False), (2, True)):
+        frame["y"] = np.arange(30) >= n
+        frame.to_csv(path, index=False)
+        learn = (path, "--label", "y", "--positive", "True", "-p", 1, "--holdout", 0)
+        status, out, _ = run(capsys, *learn, "--ignore", "id")
+        steps = out.split("Next steps\n")[1]
+        assert (status, "Test on held-out rows" in steps, told in steps) == (0, is_possible, not is_possible)
+        assert (run(capsys, *learn, "--holdout", 0.2)[0] == 0) == is_possible
+        by_id = run(capsys, *learn, "--id", "id")[1].split("Next steps\n")[1]
+        assert "Test on held-out rows" not in by_id  # both negative rows have the same id
+
+
 def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
     rng = np.random.default_rng(4)
     y = np.arange(400) % 4 == 0
@@ -563,8 +579,11 @@ def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
     assert "warning: refund alone almost separates positives from negatives." in out
     assert "Is it known before the label?" in out
     assert "--ignore refund" in out.split("Next steps\n")[1]
+    doubt = "is known only after the label, this test says little about new rows."
+    assert out.split("\nTest on ")[1].splitlines()[2] == f"  If refund {doubt}"
     status, out, _ = run(capsys, path, "--label", "y", "-p", 1, "--ignore", "refund", "--top", 0)
     assert (status, "alone almost separates" in out, "Top of the list" in out) == (0, False, False)
+    assert doubt not in out
     assert "refund  not used" in out
 
 
@@ -2880,7 +2899,7 @@ def test_a_trend_that_is_level_in_all_test_rows_is_no_reason(capsys, later, tmp_
     model, page, out, new = tmp_path / "m.json", tmp_path / "r.html", tmp_path / "s.csv", tmp_path / "new.csv"
     how = [later, "--label", "y", "--time", "booked on", "-p", 1, "--linear", "--l2", 0.1]
     text = run(capsys, *how, "--save", model, "--report", page)[1]
-    assert "booked on = 20" not in text
+    assert "booked on (trend) = 20" not in text
     assert re.search(r"\n  Leave out booked on, .*:?\s+pnorm .* --ignore 'booked on'\n", text)
     assert "PSI, the population stability index, is 0 if nothing changed" in text
     written = page.read_text(encoding="utf-8")
@@ -2888,9 +2907,9 @@ def test_a_trend_that_is_level_in_all_test_rows_is_no_reason(capsys, later, tmp_
     frame = pandas.read_csv(later)
     frame.assign(**{"booked on": "2026-01-01"}).to_csv(new, index=False)
     assert run(capsys, new, "--model", model, "--out", out)[0] == 0
-    assert not pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+    assert not pandas.read_csv(out)["reasons"].str.contains("booked on (trend) = 20", regex=False).any()
     assert run(capsys, later, "--model", model, "--out", out)[0] == 0
-    assert pandas.read_csv(out)["reasons"].str.contains("booked on = 20").any()
+    assert pandas.read_csv(out)["reasons"].str.contains("booked on (trend) = 20", regex=False).any()
 
 
 def test_all_columns_that_may_follow_from_the_label_are_left_out_together(capsys, later):

@@ -241,7 +241,10 @@ def test_reasons_of_dates_and_times_say_them_as_people_do():
             seen += parts["joined"] > 0
         else:
             days = at.strftime("%Y-%m-%d %H:%M")
-            expected |= {"joined (trend)": f"joined = {days}", "joined (weekday)": f"joined (weekday) = {at:%a}"}
+            expected |= {
+                "joined (trend)": f"joined (trend) = {days}",
+                "joined (weekday)": f"joined (weekday) = {at:%a}",
+            }
             expected |= {"joined (hour)": f"joined (hour) = {at.hour}", "joined (month)": f"joined (month) = {at:%b}"}
         order = sorted([name for name in parts if parts[name] > 0], key=lambda name: -parts[name])
         assert [text.rpartition(" (")[0] for text in reasons.split("; ") if text] == [expected[name] for name in order]
@@ -293,8 +296,8 @@ def test_reasons_of_dates_in_text_and_in_unions():
     lam = np.zeros(len(H))
     lam[[trend, gone, -1]] = 1.0, 1.5, 0.5
     reasons = pnorm.explain(text, H, lam).reasons()
-    assert reasons[:2] == ["joined = 2021-12-03 (+0.125)", "joined is missing (+0.625)"]
-    assert reasons[2:4] == ["", "joined = 2022-01-13 (+0.125)"]
+    assert reasons[:2] == ["joined (trend) = 2021-12-03 (+0.125)", "joined is missing (+0.625)"]
+    assert reasons[2:4] == ["", "joined (trend) = 2022-01-13 (+0.125)"]
 
 
 def test_tables_show_what_they_leave_out_and_no_code():

@@ -229,7 +229,7 @@ def test_rows_in_messages_are_those_of_all_batches():
         summary([1.0, 2.0, 3.0, 4.0, np.inf, 6.0]).rankers()
     with pytest.raises(ValueError, match=r"^rows has '1' at row 0, column 0 \('x'\), which is to be a date"):
         summary(["1", "2", "3", "four", "five", "six"]).rankers(kinds={"x": "date"})
-    with pytest.warns(TableWarning, match=r"values that do not read: x\. "):
+    with pytest.warns(TableWarning, match=r"values that do not read: x\.\n"):
         G = summary(["1", "2", "3", "4", "5", "six"]).rankers(kinds={"x": "number"})
     assert "1 value does not read as a number and counts as missing: 'six' (row 5 of rows" in G.plan[0].note
     with pytest.raises(ValueError, match=r"^rows has 3.0 at column 0 \('x'\), which is to be a truth value"):

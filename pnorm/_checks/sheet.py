@@ -19,6 +19,9 @@ WIDEST, _WIDEST_LEFT, _WIDEST_HEAD = 40, 60, 24
 _WHOLE = 1e15
 """Numbers up to this are written with all digits before the point."""
 
+_COMMAS = 10_000
+"""Numbers from this on have commas. Smaller ones may be years."""
+
 _STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums",
     "padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.5)",
@@ -55,15 +58,15 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return shown(str(value), WIDEST)
     if isinstance(value, float) and not (value.is_integer() and abs(value) < _WHOLE):
-        return f"{value:,.2f}" if 1e4 <= abs(value) < _WHOLE else f"{value:.6g}"
-    return shown(f"{int(value):,}" if abs(value) >= 10_000 else str(int(value)), WIDEST)
+        return f"{value:,.2f}" if _COMMAS <= abs(value) < _WHOLE else f"{value:.6g}"
+    return shown(f"{int(value):,}" if abs(value) >= _COMMAS else str(int(value)), WIDEST)
 
 
 def column_text(values: Iterable[Any]) -> Callable[[Any], str | None]:
     """Return a function that writes values of a column as `value_text`, numbers in the precision of the column.
 
     They have as many decimals as the one that needs most has, and six digits for the largest at most, but two decimals
-    if it needs them. If one number is 10,000 or more, all are written with commas.
+    if it needs them. Numbers from 10,000 on have commas; the same number has them or not, whatever else is shown.
     """
     numbers = [python for value in values if (python := _number(value)) is not None]
     largest = max([abs(x) for x in numbers], default=0.0)
@@ -73,16 +76,15 @@ def column_text(values: Iterable[Any]) -> Callable[[Any], str | None]:
         few = [f"{x:.{max(6, math.floor(math.log10(abs(x) or 1.0)) + 3)}g}" for x in numbers]
         most = max([len(text.partition(".")[2]) for text in few if "e" not in text], default=0)
         decimals = min(most or 2, max(2, 5 - math.floor(math.log10(largest))))
-    comma = "," if largest >= 10_000 else ""
-
-    return partial(_written, decimals, comma)
+    return partial(_written, decimals)
 
 
-def _written(decimals: int, comma: str, value: Any) -> str | None:
+def _written(decimals: int, value: Any) -> str | None:
     """Return a value with so many decimals; of a number too small for them, and of other values, `value_text`."""
     x = _number(value)
     if x is None or decimals < 0 or (x and abs(x) < 0.5 * 10.0**-decimals):
         return value_text(value)
+    comma = "," if abs(round(x, decimals)) >= _COMMAS else ""
     return f"{x + 0.0:{comma}.{decimals}f}" if decimals else f"{int(x):{comma}}"
 
 

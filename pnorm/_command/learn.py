@@ -44,9 +44,11 @@ from pnorm._report.verdicts import (
     doubt_of_probabilities,
     doubts,
     hidden_probabilities,
+    in_test,
     leaks,
     near_copies,
     of_leaks,
+    suspects,
     texts,
     unwritten_probabilities,
     verdicts,
@@ -378,8 +380,8 @@ def _print_columns(job: _Job, H: Rankers) -> None:
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
     printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
     printing.section(*printing.left_out_lines(H))
-    suspects = [names for names in (leaks(H), near_copies(H)) if names]
-    hints = [f" To leave {_it(names)} out: {pasted(*_ignoring(names))}." for names in suspects]
+    late = [names for names in (leaks(H), near_copies(H)) if names]
+    hints = [f" To leave {_it(names)} out: {pasted(*_ignoring(names))}." for names in late]
     printing.warn([of.text + hint for of, hint in zip(of_leaks(H), hints, strict=True)])
 
 
@@ -402,9 +404,9 @@ def _print(
     printing.warn([*asked, *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
-    simpler = texts(told, "simpler")
+    below = [*in_test(learned.H), *texts(told, "simpler")] if is_test else []
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
-    printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, simpler), *under])
+    printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, below), *under])
     moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
@@ -567,13 +569,13 @@ def _next(
         steps.append((what, printing.again(arguments, more, without)))
 
     separating = leaks(found.learned.H)
-    suspects = list(dict.fromkeys([*separating, *near_copies(found.learned.H)]))
-    if suspects:
-        step(f"Leave out {first(suspects, 8)}", _ignoring(suspects))
+    apart = suspects(found.learned.H)
+    if apart:
+        step(f"Leave out {first(apart, 8)}", _ignoring(apart))
     time = job.columns.time
-    if time is not None and time not in suspects and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
+    if time is not None and time not in apart and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
         step(f"Leave out {shown(time, 40)}, which differs in later rows", ["--ignore", time])
-    if found.tested is None:
+    if found.tested is None and _can_hold_out(arguments, job):
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
     if found.tested is not None:
@@ -586,7 +588,7 @@ def _next(
                 continue
             if (
                 name.endswith(markup.ALONE)
-                and name.removesuffix(markup.ALONE) not in suspects
+                and name.removesuffix(markup.ALONE) not in apart
                 and (name in better or difference.value <= 0.0)
                 and len(job.columns.used) > 1
             ):
@@ -602,7 +604,7 @@ def _next(
         dividing = next((name for name in dates if _divides(arguments, job, name)), None)
         if dividing is not None:
             step("Test on the latest rows", ["--time", dividing])
-    if together and not suspects and is_useful:
+    if together and not apart and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
         step(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", ["--ignore", weak])
     ids = [of.name for of in plan if of.is_id]
@@ -653,6 +655,15 @@ def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]
     some = found.rows[:_SOME] if job.test is None else np.arange(min(found.f.size, _SOME))
     spread = spread_of_columns(_checks.rows(job.measured.table, some), found.learned.H, found.learned.lam)
     return sorted(names, key=lambda name: spread[name])
+
+
+def _can_hold_out(arguments: argparse.Namespace, job: _Job) -> bool:
+    """Return whether rows can be held out at random; it takes two rows or ids of each class."""
+    try:
+        hold_out.share(job.file.y, hold_out.SHARE, arguments.seed or 0, job.units)
+    except ValueError:
+        return False
+    return True
 
 
 def _divides(arguments: argparse.Namespace, job: _Job, name: str) -> bool:

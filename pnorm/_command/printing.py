@@ -406,12 +406,13 @@ def together(pairs: Sequence[tuple[str, str, float]], most: int = 3) -> list[str
     return [*told, *more]
 
 
-def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str] = ()) -> list[str]:
+def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] = ()) -> list[str]:
     """Return statements on the list, each on a line of its own, and a table of measures beside other lists.
 
     The first statement is whether a test shows that the list is any good.
 
-    `simpler` are verdicts on simpler lists that may be as good.
+    `below` are statements that follow the one on the first rows: verdicts on columns, and on simpler lists that may be
+    as good.
     """
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]
     rows = []
@@ -437,7 +438,7 @@ def quality_lines(quality: Quality, is_test: bool = True, simpler: Sequence[str]
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    told = [*no_better, markup.headline(quality), *simpler, *markup.larger_auc(quality)]
+    told = [*no_better, markup.headline(quality), *below, *markup.larger_auc(quality)]
     wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],
@@ -482,7 +483,7 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals cover the test rows only.")
+    told.append("Intervals cover the test rows only; that of average precision takes the number of positives as given.")
     if has_details:
         told.append(
             "Mixtures of Clopper-Pearson for precision; lift and recall take the number of positives as given; "

@@ -238,9 +238,9 @@ class Explanation:
         if c not in texts:
             return shown(self.names[c], sheet.WIDEST)
         leaf, text = self._leaves.get(c), texts[c][i]
-        whole = leaf is not None and (text is None or leaf.read_off == "trend")
-        name = shown(leaf.column_name if leaf is not None and whole else self.names[c], sheet.WIDEST)
-        return f"{name} is missing" if text is None else f"{name} = {text}"
+        if text is None:  # all that is read off a date is missing with it
+            return f"{shown(leaf.column_name if leaf is not None else self.names[c], sheet.WIDEST)} is missing"
+        return f"{shown(self.names[c], sheet.WIDEST)} = {text}"
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.scores)} rows by {len(self.names)} columns>"

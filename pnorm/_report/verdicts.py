@@ -74,6 +74,20 @@ def near_copies(H: Rankers) -> list[str]:
     return [of.name for of in getattr(H, "plan", ()) if of.agrees]
 
 
+def suspects(H: Rankers) -> list[str]:
+    """Return the columns that may be known only after the label."""
+    return list(dict.fromkeys([*leaks(H), *near_copies(H)]))
+
+
+def in_test(H: Rankers) -> list[str]:
+    """Return what a test says while columns are used that may be known only after the label."""
+    names = [shown(name, 40) for name in suspects(H)]
+    if not names:
+        return []
+    are = "is" if len(names) == 1 else "are"
+    return [f"If {first(names, 8, str)} {are} known only after the label, this test says little about new rows."]
+
+
 def _of_asks(H: Rankers, in_file: Callable[[str], str], unread: Mapping[str, Unread]) -> list[Verdict]:
     found = []
     more = {seen.name: seen for seen in counted_together(H, unread).values()}
@@ -120,10 +134,11 @@ def few_rows(quality: Quality, held_out: bool = True) -> str:
     if n >= FEW:
         return ""
     rows = counted(n, f"{kind} row")
+    needed = f"No test is possible with so few. Label 25 {kind} rows or more, so that 5 are held out."
     if not held_out:
-        return f"There {'is' if n == 1 else 'are'} only {rows}."
+        told = f"There {'is' if n == 1 else 'are'} only {rows}."
+        return f"{told} {needed}" if n < FEWEST else told
     if n < FEWEST:
-        needed = f"No test is possible with so few. Label 25 {kind} rows or more, so that 5 are held out."
         return f"The test has only {rows}, so the intervals are wide. {needed}"
     advice = "More labelled rows make them narrower."
     if not quality.beats_chance:
