@@ -647,7 +647,14 @@ def test_the_interval_of_a_perfect_average_precision_by_its_definition():
         assert found.low == pytest.approx(min(ends), abs=1e-12)
 
 
-@pytest.mark.parametrize(("m", "n", "astray"), [(10, 200, "pos"), (50, 50, "neg"), (200, 30, "neg")])
+@pytest.mark.parametrize(
+    ("m", "n", "astray"),
+    [
+        pytest.param(10, 200, "pos", marks=pytest.mark.long),
+        (50, 50, "neg"),
+        pytest.param(200, 30, "neg", marks=pytest.mark.long),
+    ],
+)
 def test_intervals_of_mostly_perfect_lists_hold_with_few_rows_astray(m, n, astray):
     """One row of one side is astray on average, so that about a third of these lists have no mistake.
 
