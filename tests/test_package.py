@@ -342,7 +342,9 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     of = demonstration
     assert f"regression has {of.LOGISTIC:.0f} wrong claims on average ({of.DRAWS} draws, " in text
     assert f"by cross-validation, it has {of.CURVED:g}; `PNormPush(p=[1, 4, 16])` has {of.BY_THREE:g}." in text
-    assert f"{of.OVER_DRAWS[16.0]:g} are wrong with p = 16 as below, and {of.WEIGHTED:.0f} with a weight of 1,000" in text
+    assert (
+        f"{of.OVER_DRAWS[16.0]:g} are wrong with p = 16 as below, and {of.WEIGHTED:.0f} with a weight of 1,000" in text
+    )
     assert f"On the claims above they have {of.BY_TREES:g} wrong" in text
     assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
         round(demonstration.BY_DEFAULT),
