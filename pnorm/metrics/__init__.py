@@ -1045,11 +1045,8 @@ def average_precision(
 
     Notes
     -----
-    If all positives are above all negatives, no resample has a mistake, and one end comes from outside the resamples.
-    That end is the lower value of the measure in two cases: if the share 1 - a^(1/I) of the positives were below
-    all negatives, or the share 1 - a^(1/K) of the negatives above all positives, with a = (1 - confidence) / 2. These
-    are the bounds of Clopper and Pearson for rows of which none was seen. A list with the least value has an upper end
-    likewise.
+    If all positives are above all negatives, no resample has a mistake. One end of the interval then comes from outside
+    the resamples, as that of `partial_auc`.
 
     The resamples have the same numbers of positives and negatives. The interval is for such lists. If the class of each
     row is drawn, the share of positives varies, and with it the average precision. 95 % intervals then hold in 85 to
