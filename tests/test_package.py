@@ -355,7 +355,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     (own,) = re.findall(r"^average precision +(\S+)", means, re.MULTILINE)
     curves = differences[differences.index("\naverage precision") :].splitlines()[3]
     mean, error = re.findall(r"-?0\.\d{3}", curves)[:2]
-    assert f"logistic curves have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
+    assert f"logistic curves.** They have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
     # few positives
     scarce = (ROOT / "doc" / "_outputs" / "scarce.txt").read_text(encoding="utf-8")
     for name, words in (("bank", "+{} more average precision on Bank"), ("adult", "-{} less on Adult")):
