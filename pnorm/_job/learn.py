@@ -136,6 +136,8 @@ def learn(
             known = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)
         else:
             known = rankers if isinstance(rankers, Mapping) else {"": _kind(rankers)}
+        if t_max is not None:
+            known = _for_rounds(known, linear)
         if on_made is not None:
             name, kind = next(iter(known.items()))
             H = kind.make(pos, neg)
@@ -145,7 +147,9 @@ def learn(
             wrong = [name for name, value in added.items() if value is not None]
             if wrong:
                 raise ValueError(f"{wrong[0]} is for minimisers, and t_max asks for rounds; leave one out")
-            chosen = _rounds(pos, neg, known, linear, p)
+            ((name, kind),) = known.items()
+            power = P_OF_ROUNDS if p is None else _checks.several(p, "p", _checks.power)[0]
+            chosen = _default.Chosen(kind.make(pos, neg), name, power, 0.0, 0.0, None)
             rounds: dict[str, Any] = {"push": push, "n_threads": n_threads}
             if progress is not None:
                 rounds["progress"] = lambda done, of: progress("training", done, of)
@@ -233,20 +237,11 @@ def _known(make: Callable[[Any, Any], Rankers], pos: Any, neg: Any, H: Rankers) 
     return lambda of_pos, of_neg: H if of_pos is pos and of_neg is neg else make(of_pos, of_neg)
 
 
-def _rounds(
-    pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | Sequence[float] | None
-) -> _default.Chosen:
-    """Return what to train by rounds: cuts, with lines if they are asked for, or else the first kind."""
+def _for_rounds(known: Mapping[str, Kind], linear: bool | None) -> dict[str, Kind]:
+    """Return the kind to train by rounds: cuts, with lines if they are asked for, or else the first kind."""
     asked = _default.BOTH if linear else _default.CUTS if _default.CUTS in known else _default.STEPS
     kind = asked if asked in known else next(iter(known))
-    return _default.Chosen(
-        known[kind].make(pos, neg),
-        kind,
-        P_OF_ROUNDS if p is None else _checks.several(p, "p", _checks.power)[0],
-        0.0,
-        0.0,
-        None,
-    )
+    return {kind: known[kind]}
 
 
 def _kinds(
