@@ -771,7 +771,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     others = _other_warnings(found)
     notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings) if text in others]
     notes += [] if test is None else test.copied
-    notes += filter(None, [printing.numbering(measured, int(found.rows[first_places(found.f, 1, learned.push)[0]]))])
+    notes += printing.numbering(measured, int(found.rows[first_places(found.f, 1, learned.push)[0]]))
     if found.is_refitted:
         notes.append(_REFITTED)
     if training is not None and job.drawn is not None:

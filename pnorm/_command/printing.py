@@ -652,26 +652,28 @@ def list_lines(
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
-def list_notes(push: str, numbers: str, reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()) -> list[str]:
+def list_notes(
+    push: str, numbers: Sequence[str], reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()
+) -> list[str]:
     """Return notes on a list: what `numbering` returns, and the numbers in the reasons.
 
     `pairs` of columns move together.
     """
     of = reference or average(push)
     told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {of}."
-    return sentences(" ".join([*filter(None, [numbers]), told, *together(pairs, 1)]))
+    return sentences(" ".join([*numbers, told, *together(pairs, 1)]))
 
 
-def numbering(rows: Rows, i: int) -> str:
-    """Return how rows are numbered, for row i as an example; empty if they have ids.
+def numbering(rows: Rows, i: int) -> list[str]:
+    """Return a sentence on how rows are numbered, for row i as an example; none if they have ids.
 
     Messages name the line of a row. To know that of a row that was drawn from a file, the file would be read again.
     """
     if rows.ids is not None:
-        return ""
+        return []
     told, n = "Row: data rows of the file, counted from 0", rows.number(i)
     place = f"row {n}" if rows.numbers is not None else rows.place(i).removesuffix(f" of {rows.source.path}")
-    return f"{told}." if place.split(" of ")[0] == f"row {n}" else f"{told}; row {n} is {one_line(place)}."
+    return [f"{told}." if place.split(" of ")[0] == f"row {n}" else f"{told}; row {n} is {one_line(place)}."]
 
 
 def average(push: str) -> str:

@@ -420,7 +420,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
             budget=_depth(arguments, at.size),
             training=Beside(None, *ranked.beside, n_listed=printing.n_listed(arguments)),
             drift=ranked.drift,
-            notes=[*_trained_on(arguments, ranked), *filter(None, [printing.numbering(rows, best)])],
+            notes=[*_trained_on(arguments, ranked), *printing.numbering(rows, best)],
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
             label=printing.positive(rows, str(ranked.label)),
