@@ -73,7 +73,7 @@ def the_cutoff():
 
 
 def the_interval_of_the_auc():
-    """How often the interval of the AUC contains the AUC of the population, with 10 positives in each list."""
+    """The coverage of the interval of the AUC, with 10 positives in each list."""
     rng, truth, held = np.random.default_rng(6), float(ndtr(3.5 / np.sqrt(2.0))), 0
     for _ in range(1000):
         found = pnorm.metrics.auc(rng.normal(3.5, 1, 10), rng.normal(0, 1, 200), confidence=0.95, n_resamples=200)

@@ -35,8 +35,8 @@ class Axis:
     whole: bool = False
     """Whether only whole numbers are values."""
     dates: bool = False
-    """Whether values are days since the start of 1970: firsts of years or of months are written, where two or more are
-    between the ends."""
+    """Whether values are dates, in days since the start of 1970. The first days of years or of months are written, if
+    two or more are between the ends."""
 
     def at(self, values: Any) -> Vector:
         """Return where values lie between the ends, from 0 to 1."""
