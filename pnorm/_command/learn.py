@@ -46,7 +46,6 @@ from pnorm._report.verdicts import (
     hidden_probabilities,
     in_test,
     leaks,
-    near_copies,
     of_leaks,
     suspects,
     texts,
@@ -380,9 +379,9 @@ def _print_columns(job: _Job, H: Rankers) -> None:
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
     printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
     printing.section(*printing.left_out_lines(H))
-    late = [names for names in (leaks(H), near_copies(H)) if names]
-    hints = [f" To leave {_it(names)} out: {pasted(*_ignoring(names))}." for names in late]
-    printing.warn([of.text + hint for of, hint in zip(of_leaks(H), hints, strict=True)])
+    printing.warn(
+        [f"{of.text} To leave {_it(of.columns)} out: {pasted(*_ignoring(of.columns))}." for of in of_leaks(H)]
+    )
 
 
 def _it(names: Sequence[str]) -> str:

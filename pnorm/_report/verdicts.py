@@ -35,6 +35,8 @@ class Verdict(NamedTuple):
     """The name of a column at the beginning of the text, if there is one."""
     grave: bool = True
     """Whether it may change the use of the list."""
+    columns: tuple[str, ...] = ()
+    """The columns that may have to be left out."""
 
 
 def verdicts(
@@ -76,7 +78,7 @@ def near_copies(H: Rankers) -> list[str]:
 
 def suspects(H: Rankers) -> list[str]:
     """Return the columns that may be known only after the label."""
-    return list(dict.fromkeys([*leaks(H), *near_copies(H)]))
+    return list(dict.fromkeys([name for of in of_leaks(H) for name in of.columns]))
 
 
 def in_test(H: Rankers) -> list[str]:
@@ -118,13 +120,13 @@ def of_leaks(H: Rankers) -> list[Verdict]:
             f"{first(names, 8, str)} alone almost {'separates' if one else 'separate'} positives from negatives. "
             f"{'Is it' if one else 'Are they'} known before the label?"
         )
-        found.append(Verdict("leak", told, names[0] if one else ""))
+        found.append(Verdict("leak", told, names[0] if one else "", columns=tuple(leaks(H))))
     alike = [(shown(of.name, 40), of.agrees) for of in getattr(H, "plan", ()) if of.agrees]
     if alike:
         one = len(alike) == 1
         told = first([f"{name} {agrees}" for name, agrees in alike], 8, str)
         told += f". {'Is the column' if one else 'Are the columns'} known only after the outcome?"
-        found.append(Verdict("leak", told, alike[0][0] if one else ""))
+        found.append(Verdict("leak", told, alike[0][0] if one else "", columns=tuple(near_copies(H))))
     return found
 
 
