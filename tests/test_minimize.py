@@ -655,6 +655,21 @@ def test_separable_data_with_a_small_penalty_are_solved(p, l2):
         assert c.objective > trace.objective[-1] - trace.gap
 
 
+@pytest.mark.parametrize("p", [64, 128])
+def test_rows_that_separate_late_take_few_steps(p):
+    # Newton's method separates these rows after some 35 steps, and would need more than 200 steps from there
+    rng = np.random.default_rng(4)
+    pos, neg = rng.normal(0.5, 1.0, (300, 40)), rng.normal(0.0, 1.0, (60, 40))
+    lam, trace = pnorm.minimize(pos, neg, p=p, l2=0.1)
+    assert trace.status == "converged"
+    assert trace.n_iter < 80
+    start = None
+    for power in (1, 4, 16, p):  # another way to the same minimum
+        start, other = pnorm.minimize(pos, neg, p=power, l2=0.1, init=start)
+    assert trace.objective[-1] == pytest.approx(other.objective[-1], abs=1e-8)
+    assert certificate(pos, neg, None, p, lam, l2=0.1).gap < 1e-8
+
+
 @pytest.mark.parametrize("far", [1e2, 1e5])
 def test_a_far_start_is_brought_near(far):
     rng = np.random.default_rng(1)

@@ -75,14 +75,14 @@ def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
 
         # The second method.
         if may_ask and (status == "stalled" or (l2 == 0.0 and monitor.is_endless) or progress.n_iter >= first + _DOUBT):
-            may_ask = False
             if l2 == 0.0:
+                may_ask = False
                 separation = find_separation(problem)
                 if separation.direction is not None:
                     return without_minimiser(problem, progress, curvature.edges, separation)
                 status = _verdict(progress, bound, True) or status
             elif status in ("", "stalled") and problem.separation(point) > 0.0:
-                precise = True
+                may_ask, precise = False, True
                 best, gap, rounding, is_far = _on_margin(problem, progress, point.lam, l2)
                 floor = progress.value(best) - gap
                 if progress.proved(gap, rounding):
@@ -156,7 +156,7 @@ def _message(status: str, progress: Progress, bound: Bound) -> str:
         return f"the callback stopped the run after step {progress.n_iter}"
     proof = f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
     if status == "max_iter":
-        return f"all {progress.limit} Newton steps were taken; {proof}"
+        return f"all {progress.limit} Newton steps were taken; {proof}; allow more steps"
     return f"rounding hides any further progress; {proof}"
 
 
