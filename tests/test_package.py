@@ -334,18 +334,16 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     for name, words in names.items():
         assert f"{words} {means[name]}" in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
-    assert f"there are {gain} more of 1,000 in the picture" in text
+    assert f"It has {gain} more of 1,000 in the picture" in text
     mean, error = next(of[:2] for name, *of in tables[1] if name == "logistic steps")
     assert mean.startswith("-")
-    assert f"logistic regression on them has {mean[1:]} ± {error} more of 1,000" in text
+    assert f"logistic regression on such steps is as good: {mean[1:]} ± {error} more of 1,000 in the picture" in text
     # simulated claims
     of = demonstration
-    assert f"regression has {of.LOGISTIC:.0f} wrong claims on average ({of.DRAWS} draws, " in text
-    assert f"by cross-validation, it has {of.CURVED:g}; `PNormPush(p=[1, 4, 16])` has {of.BY_THREE:g}." in text
-    assert (
-        f"{of.OVER_DRAWS[16.0]:g} are wrong with p = 16 as below, and {of.WEIGHTED:.0f} with a weight of 1,000" in text
-    )
-    assert f"On the claims above they have {of.BY_TREES:g} wrong" in text
+    assert f"`PNormPush` has {of.BY_DEFAULT} wrong claims on average, logistic regression {of.LOGISTIC}, and" in text
+    assert f"on curves with a tuned weight {of.CURVED}. Each standard error is at most 0.7 ({of.DRAWS} draws" in text
+    assert f"`p=[1, 4, 16]`, have {of.BY_THREE}." in text
+    assert f"and {of.BY_TREES} wrong claims above" in text
     assert [int(x) for x in re.findall(r"wrong, (\d+) on average", text)] == [
         round(demonstration.BY_DEFAULT),
         round(demonstration.OVER_DRAWS[16.0]),
@@ -355,7 +353,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     (own,) = re.findall(r"^average precision +(\S+)", means, re.MULTILINE)
     curves = differences[differences.index("\naverage precision") :].splitlines()[3]
     mean, error = re.findall(r"-?0\.\d{3}", curves)[:2]
-    assert f"logistic curves.** They have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
+    assert f"Curves have {mean.removeprefix('-')} ± {error} more average precision than {own}" in text
     # few positives
     scarce = (ROOT / "doc" / "_outputs" / "scarce.txt").read_text(encoding="utf-8")
     for name, words in (("bank", "+{} more average precision on Bank"), ("adult", "-{} less on Adult")):
@@ -368,7 +366,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     def of_method(name, method):
         return re.search(rf"^   \* - {method}\n((?:     - .*\n){{5}})", sets[name], re.MULTILINE)[1].split("\n     - ")
 
-    assert f"on MAGIC by {more(of_method('magic', 'HistGradientBoosting'))}" in text
+    assert f"They have {more(of_method('magic', 'HistGradientBoosting'))} more partial AUC on MAGIC" in text
     assert f"and {more(of_method('magic', 'p = 1'))} more partial AUC on MAGIC, and nothing on Spambase" in text
     assert more(of_method("spambase", "p = 1")) == "0.000 ± 0.000"
     times = {method: [float(of_method(name, method)[-1]) for name in sets] for method in ("default", "EBM")}
