@@ -123,7 +123,9 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             return Outcome("converged", progress.within(bound.gap), examined=examined)
         if progress.exhausted:
             said = f"{_proof(bound)}{_critical(problem, penalty, point, bound)}"
-            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {said}; allow more steps", examined=examined)
+            return Outcome(
+                "max_iter", f"all {progress.limit} Newton steps were taken; {said}; allow more steps", examined=examined
+            )
         endless = endless + 1 if bound.gap == math.inf and promised < 1e-6 else 0
         if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)) and (penalty.low < penalty.high).all():
             may_ask = False
