@@ -2447,9 +2447,36 @@ def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactio
     assert "labels are many: check that this is the right column" in err
 
 
+def test_a_file_without_a_label_names_the_columns_of_two_values(tmp_path, capsys):
+    path = tmp_path / "claims.csv"
+    path.write_text("id,wrong,kind,same\n1,no,a,1\n2, no ,b,1\n3,yes,c,1\n4,,a,1\n")
+    status, out, err = run(capsys, path)
+    assert (status, out) == (2, "")
+    assert err == (
+        "pnorm: error: --label is missing. Add --label COLUMN, the column that marks the positive rows. Columns with "
+        "two values in the first 4 rows: wrong (2 no, 1 yes). To rank with a saved model, add --model MODEL\n"
+    )
+    path.write_text("id,kind\n1,a\n2,b\n3,c\n")
+    assert "the positive rows. The columns are id, kind. To rank with" in run(capsys, path)[2]
+    assert "no-such.csv: No such file or directory" in run(capsys, "no-such.csv")[2]
+
+
 class Stream(io.StringIO):
     def isatty(self):
         return True
+
+
+def test_an_error_is_wrapped_on_a_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    path = tmp_path / "claims.csv"
+    path.write_text("id,wrong\n1,no\n2,yes\n3,no\n")
+    _, _, whole = run(capsys, path)
+    assert whole.count("\n") == 1
+    stream = Stream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert main([str(path)]) == 2
+    assert max(map(len, stream.getvalue().splitlines())) <= 60
+    assert stream.getvalue().split() == whole.split()
 
 
 def told_at_once(monkeypatch, terminal):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from pnorm._command import options
-from pnorm._command.terminal import CommandError, one_line, path_shown
+from pnorm._command.terminal import CommandError, one_line, path_shown, to_read
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"pnorm: error: {one_line(message)}", file=sys.stderr)
+    print(to_read(f"pnorm: error: {one_line(message)}"), file=sys.stderr)
     return 2
 
 
@@ -58,6 +58,10 @@ def _work(arguments: argparse.Namespace) -> None:
 
     files.check(arguments)
     if arguments.model is None:
+        if arguments.label is None:
+            from pnorm._command.opening import without_label
+
+            raise CommandError(without_label(arguments))
         from pnorm._command import learn
 
         learn.on_file(arguments)

@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
+from pnorm._checks.text import counted, first, shown
 from pnorm._tables import Batches, Source, batches_of, open_sources
 from pnorm._tables.folder import files_of
 from pnorm._tables.open import START, is_arrow, suffix_of
 from pnorm._tables.packed import packed
+from pnorm._tables.source import texts_of
 
 SHARE = 0.25
 """The share of the free memory that a table may take; learning needs some copies of it."""
 
 _OF_TEXT, _OF_PACKED = 3, 15
 """Bytes of memory for each byte of a file of text, and of one that is compressed."""
+
+_FIRST = 10_000
+"""Rows in which columns are searched that may be the label."""
 
 _UNKNOWN = 8e9
 """Assumed bytes of free memory if the system does not report them."""
@@ -33,6 +40,26 @@ def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
 def whole(arguments: argparse.Namespace, path: str) -> Source:
     """Read the rows of the options into memory."""
     return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet)
+
+
+def without_label(arguments: argparse.Namespace) -> str:
+    """Return what to do without --label, with the columns that have two values in the first rows."""
+    told, found, n_rows = "--label is missing. Add --label COLUMN, the column that marks the positive rows.", [], 0
+    if arguments.file == "-":
+        return f"{told} To rank with a saved model, add --model MODEL"
+    batches = batches_of(_paths(arguments, arguments.file), names=_names(arguments), rows=_FIRST)
+    for batch in islice(batches, 1):
+        n_rows = batch.n_rows
+        for name in batches.names or ():
+            counts = Counter(texts_of(batch.column(name)))
+            del counts[""]
+            if len(counts) == 2:
+                values = [f"{n:,} {shown(value)}" for value, n in counts.most_common()]
+                found.append(f"{shown(name)} ({', '.join(values)})")
+    columns = f"Columns with two values in the first {counted(n_rows, 'row')}: {', '.join(found)}"
+    if not found:
+        columns = f"The columns are {first(batches.names or (), 20)}"
+    return f"{told} {columns}. To rank with a saved model, add --model MODEL"
 
 
 def _paths(arguments: argparse.Namespace, path: str) -> list[str]:

@@ -230,11 +230,6 @@ def check(arguments: argparse.Namespace) -> None:
         for option in ("positive", "negative", "unlabelled", "report"):
             if option in given and arguments.label is None:
                 raise CommandError(f"{dashed(option)} needs the labels of the rows. Add --label COLUMN")
-    elif arguments.label is None:
-        raise CommandError(
-            "--label is missing. Add --label COLUMN, the column that marks the positive rows; or rank with a saved "
-            "model: --model MODEL"
-        )
     _check_labels(arguments.positive or (), arguments.negative or ())
     if arguments.negative is not None and arguments.unlabelled == NEGATIVE:
         raise CommandError(

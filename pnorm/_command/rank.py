@@ -27,7 +27,7 @@ from pnorm._command import fingerprint, opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown
+from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown, to_read
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
@@ -121,7 +121,7 @@ def file(arguments: argparse.Namespace) -> None:
         else:
             ranked = _of_source(arguments, model, source, columns, seen, progress)
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
-        print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
+        print(to_read(f"pnorm: warning: {one_line(message)}"), file=sys.stderr)
     unwritten = _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, ranked, progress, unwritten)

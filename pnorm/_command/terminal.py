@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -23,6 +24,14 @@ class CommandError(Exception):
 def one_line(message: str) -> str:
     """Return a message as one line, whatever it quotes."""
     return shown(" ".join(message.split()), 4000)
+
+
+def to_read(message: str) -> str:
+    """Return a message for the standard error: one line for programs, lines of its width for a terminal."""
+    if not sys.stderr.isatty():
+        return message
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(message, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def path_shown(path: str) -> str:
@@ -121,7 +130,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
-        self.exit(2, f"{self.prog}: error: {one_line(message)}\nTry: {self.prog} --help\n")
+        self.exit(2, to_read(f"{self.prog}: error: {one_line(message)}") + f"\nTry: {self.prog} --help\n")
 
 
 def is_styled() -> bool:
