@@ -1441,6 +1441,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If X or the reference is not like the rows of `fit`.
 
+        Notes
+        -----
+        The last step of a pipeline gets an array without names, and its reasons are such as ``x0 = 9``. Before `fit`,
+        ``pipeline.set_output(transform="pandas")`` makes the other steps return a frame, whose names the reasons have.
+
         Examples
         --------
         >>> from pnorm.sklearn import PNormPush

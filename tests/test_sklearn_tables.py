@@ -16,10 +16,11 @@ from pnorm.rankers import TableWarning, UnknownLevelWarning
 
 sklearn = pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
+from sklearn.compose import make_column_transformer  # noqa: E402
 from sklearn.metrics import average_precision_score, get_scorer, make_scorer  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import FunctionTransformer  # noqa: E402
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder  # noqa: E402
 
 from pnorm.sklearn import PNormPush, scorer  # noqa: E402
 
@@ -343,6 +344,21 @@ def test_rows_held_out_are_measured_for_the_positive_label(scoring):
         measure = make_scorer(average_precision_score, response_method="decision_function", pos_label="fraud")
     model = PNormPush(**how, scoring=measure).fit(X, WORDS[y.astype(int)], pos_label="fraud")
     np.testing.assert_allclose(model.validation_score_, plain.validation_score_, atol=1e-12)
+
+
+def test_reasons_in_a_pipeline_have_the_names_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    X, y = clouds()
+    frame = pandas.DataFrame({"age": X[:, 0], "town": np.where(X[:, 1] > 0, "Ulm", "Rome")})
+    steps = make_column_transformer((OneHotEncoder(sparse_output=False), ["town"]), remainder="passthrough")
+    names = {}
+    for output in ("default", "pandas"):
+        pipe = make_pipeline(clone(steps), quick()).set_output(transform=output).fit(frame, y)
+        explained = pipe[-1].explain(pipe[:-1].transform(frame))
+        np.testing.assert_allclose(explained.scores, pipe.decision_function(frame) + pipe[-1].threshold_)
+        names[output] = {reason.split(" ")[0] for row in explained.reasons() for reason in row.split("; ")} - {""}
+    assert names["default"] == {"x0", "x1", "x2"}
+    assert names["pandas"] == {"onehotencoder__town_Rome", "onehotencoder__town_Ulm", "remainder__age"}
 
 
 def test_words_that_do_not_say_which_is_positive_are_told():
