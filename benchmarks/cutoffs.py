@@ -108,7 +108,7 @@ def of_promises(lists=LISTS):
                 true < found.promised,
                 not found.precision.low <= precise <= found.precision.high,
                 not found.recall.low <= recall <= found.recall.high,
-                not found.one_list[0] <= once <= found.one_list[1],
+                not found.one_list.low <= once <= found.one_list.high,
             ]
         cells = "".join(f"{value:11.1%}" for value in wrong / (lists if prior is None else lists // 4))
         print(f"{name:26}{cells}")

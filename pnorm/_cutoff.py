@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from functools import lru_cache
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,15 @@ _MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 """A trapezoidal rule over quantiles of a normal variable."""
 
 
+class Interval(NamedTuple):
+    """Interval of the number of positives in one list."""
+
+    low: int
+    """Lower end of the interval."""
+    high: int
+    """Upper end of the interval."""
+
+
 @dataclass(frozen=True, repr=False)
 class Cutoff:
     """A cut-off of a list, its guarantee, and the expected results. `cutoff` returns it; it prints as text.
@@ -68,6 +77,8 @@ class Cutoff:
     (1.456, array([False,  True]))
     >>> round(cut.rows), round(cut.precision, 3)
     (238, 0.853)
+    >>> cut.one_list.low, cut.one_list.high
+    (150, 262)
     >>> pnorm.Cutoff.from_dict(cut.to_dict()) == cut
     True
     """
@@ -104,9 +115,9 @@ class Cutoff:
     """The share of the positives that is taken, with a two-sided interval."""
     hits: Estimate | None
     """The expected number of positives among `rows`, with a two-sided interval: `rows` times `precision`."""
-    one_list: tuple[int, int] | None
+    one_list: Interval | None
     """Two-sided interval of the number of positives with the score or more in a single new list of `of` rows, with
-    `confidence`. It covers that the number of rows taken varies."""
+    `confidence`: a tuple of `low` and `high`. It covers that the number of rows taken varies."""
     n_cuts: int
     """Number of possible cuts. The intervals hold for all of them at once."""
     _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
@@ -570,7 +581,7 @@ def _told(
     recall = Estimate(cut.pos / n_pos, _low(*found, each), _high(*found, each), confidence)
     hits = Estimate(count * float(precision), count * precision.low, count * precision.high, confidence)
     low, high = rows.taken(cut)
-    one_list = _quantile(round(size), low, each), _quantile(round(size), high, 1.0 - each)
+    one_list = Interval(_quantile(round(size), low, each), _quantile(round(size), high, 1.0 - each))
     if kept and asked != "budget":
         promised = target
     elif asked == "recall":
@@ -617,7 +628,7 @@ def _read(fields: _checks.Fields) -> Cutoff:
             raise ValueError(
                 f"'one_list' of the cut-off must be two numbers of rows in order; got {shown([low, high])}"
             )
-        one_list = low, high
+        one_list = Interval(low, high)
     fields.nothing_else()
     there = [value is not None for value in (*about.values(), precision, recall, hits, one_list)]
     if any(there) != all(there):

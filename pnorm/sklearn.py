@@ -13,6 +13,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -224,8 +225,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates did not help on six of seven public sets; on MAGIC p = 16 gains 0.010 ± 0.004 of partial AUC
     (``benchmarks/additive.py``). ``p=[1, 4, 16]`` compares three.
 
-    - Usually set, if any: `kinds` for columns that are read wrongly, `missing` for words that mean no value, `cutoff`
-      for a decision with a guarantee, `monotone`, `p`, `push`, `random_state`, `n_jobs` and `verbose`.
+    - Usually set, if any: `pos_label` for labels that are words, `kinds` for columns that are read wrongly, `missing`
+      for words that mean no value, `cutoff` for a decision with a guarantee, `monotone`, `p`, `push`, `random_state`,
+      `n_jobs` and `verbose`.
     - For an exact model of your own: `rankers`, `solver`, `l1`, `l2` and `max_columns`.
     - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
     - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
@@ -239,6 +241,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Of several,
         cross-validation chooses one, as in ``p=[1, 4, 16]``. None chooses from 1 and 4, or uses 4 with rounds.
+    pos_label : label, optional
+        The label of positive rows, as in ``pos_label="fraud"``. It becomes the second of `classes_`. None takes the
+        label that means yes, such as yes of yes and no, in any case and in some other languages, or else the one that
+        sorts last. `scorer` takes it from the fitted estimator. Scorers of scikit-learn that sort labels themselves,
+        ``"roc_auc"`` among them, and its `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as
+        labels.
     kinds : mapping from column to kind, optional
         Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
         `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
@@ -328,8 +336,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
-        The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label` or
-        the one that means yes sorts first, such as Yes and no, or ja and nein.
+        The labels; the second one is the positive. They are sorted, unless `pos_label` or the one that means yes sorts
+        first, such as Yes of Yes and no, or ja of ja and nein.
     rankers_ : Rankers
         The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
         subtracted. For a table, ``rankers_.plan`` prints how each column is used.
@@ -442,6 +450,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         p: float | Sequence[float] | None = None,
         *,
+        pos_label: Label | None = None,
         kinds: Mapping[Any, Any] | None = None,
         missing: Sequence[str | float] | None = None,
         cutoff: Mapping[str, Any] | None = None,
@@ -468,6 +477,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.p = p
+        self.pos_label = pos_label
         self.kinds = kinds
         self.missing = missing
         self.cutoff = cutoff
@@ -492,6 +502,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"pos_label": None} | state)  # which is not in older pickles
 
     def __str__(self) -> str:
         """Return the parameters, as `repr` does, and four lines on the model if it is fitted."""
@@ -670,10 +683,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of positive rows. It becomes the second of `classes_`. None takes the label that means yes,
-            such as yes of yes and no, in any case and in some other languages, or else the one that sorts last.
-            Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
-            `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
+            The label of positive rows in this fit, instead of the parameter `pos_label` of the estimator. None takes
+            that of the estimator.
 
         Returns
         -------
@@ -691,7 +702,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             About columns of a table that are left out, that can be read in two ways, or that nearly separate the
             classes alone. As in `pnorm.rankers.from_table`.
         UserWarning
-            If `pos_label` is not given and the labels are words other than plain opposites such as yes and no, or the
+            If there is no `pos_label` and the labels are words other than plain opposites such as yes and no, or the
             positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
@@ -1000,6 +1011,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _positive(self, pos_label: Any) -> int:
         """Return the place of the positive label among the sorted ones, and set the classes in their order."""
         labels = self.classes_.tolist()
+        pos_label = self.pos_label if pos_label is None else pos_label
         if pos_label is None:
             words = [label for label in labels if isinstance(label, str)]
             plain = plainly_positive(words) if len(words) == 2 else set()
@@ -1007,17 +1019,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 yes, no = map(shown, words)
                 warn(
                     f"The labels {yes} and {no} mean positive and negative, so {yes} is the positive class. Scorers of "
-                    f"scikit-learn such as 'roc_auc' take {no}, which sorts last: give them y == {words[0]!r}. Pass "
-                    f"pos_label={words[0]!r} to fit to confirm this",
+                    f"scikit-learn such as 'roc_auc' take {no}, which sorts last: give them y == {words[0]!r}. Use "
+                    f"PNormPush(pos_label={words[0]!r}) to confirm this",
                     UserWarning,
                 )
                 self.classes_ = self.classes_[::-1].copy()
                 return 0
             if len(words) == 2 and not plain:
-                other, taken = map(shown, labels)
+                other, taken = map(shown, words)
                 warn(
-                    f"{taken} is taken as the positive class, because it sorts after {other}. Pass pos_label={taken!r} "
-                    f"to fit to confirm this, or pos_label={other!r} for the other class",
+                    f"{taken} is taken as the positive class, because it sorts after {other}. Use "
+                    f"PNormPush(pos_label={words[1]!r}) to confirm this, or PNormPush(pos_label={words[0]!r}) for the "
+                    "other class",
                     UserWarning,
                 )
             return 1
@@ -1440,6 +1453,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError, TypeError
             If X or the reference is not like the rows of `fit`.
+
+        Notes
+        -----
+        The last step of a pipeline gets an array without names, and its reasons are such as ``x0 = 9``. Before `fit`,
+        ``pipeline.set_output(transform="pandas")`` makes the other steps return a frame, whose names the reasons have.
 
         Examples
         --------
@@ -1866,6 +1884,26 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return measure
 
 
+class _Scorer(type(make_scorer(len))):  # type: ignore[misc]  # of scikit-learn, which routes metadata to it
+    """A scorer whose positive label is that of the model, unless it is given another one."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **more: Any) -> float:
+        label = (self._kwargs | more).get("pos_label")
+        if label is None:
+            label = _positive_of(estimator, y_true)
+        of_model = copy(self)
+        of_model._kwargs = self._kwargs | {"pos_label": label}
+        more.pop("pos_label", None)
+        return float(super(_Scorer, of_model)._score(method_caller, estimator, X, y_true, **more))
+
+
+def _positive_of(model: Any, y: Any) -> Any:
+    """Return the second class of a model; None if there is none, or `y` has labels of another kind."""
+    labels = column_or_1d(y).tolist()
+    classes = model.classes if isinstance(model, _Scored) else getattr(model, "classes_", [])
+    return next((label for label in np.asarray(classes)[-1:].tolist() if label in labels), None)
+
+
 def scorer(measure: str, **options: Any) -> Any:
     """Make a scorer of a measure of the top, for ``scoring=`` of scikit-learn's model selection.
 
@@ -1874,8 +1912,10 @@ def scorer(measure: str, **options: Any) -> Any:
     measure : str
         The name of a measure in `pnorm.metrics` that returns a number, such as ``"precision_at"``.
     **options : Any
-        Other arguments of the measure, such as ``k=100``. ``pos_label`` is the positive class, by default the second
-        one.
+        Other arguments of the measure, such as ``k=100``. ``pos_label`` is the positive class. By default it is the
+        second of the ``classes_`` of the fitted model, also of a pipeline or a search: the positive label of
+        `PNormPush`. Other classifiers sort their classes. Of these, pass it if the positive label sorts first, as
+        ``scorer("auc", pos_label="fraud")`` for the labels fraud and ok.
 
     Returns
     -------
@@ -1897,6 +1937,15 @@ def scorer(measure: str, **options: Any) -> Any:
     >>> search = GridSearchCV(PNormPush(t_max=100), {"p": [1, 4, 16]}, scoring=scorer("precision_at", k=0.2))
     >>> search.fit(data.X, data.y).best_params_
     {'p': 1}
+
+    With labels that are words:
+
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> model = PNormPush(pos_label="lost", t_max=100)
+    >>> y = np.where(data.y == 1, "won", "lost")
+    >>> cross_val_score(model, data.X, y, scoring=scorer("precision_at", k=0.2)).round(2)
+    array([0.79, 0.77, 0.77, 0.87, 1.  ])
     """
     _checks.choice(measure, "measure", MEASURES)
     of_list = {name: value for name, value in options.items() if name != "pos_label"}
@@ -1906,13 +1955,8 @@ def scorer(measure: str, **options: Any) -> Any:
             f"{measure} does not go with {', '.join(of_list) or 'no options'}: pnorm.metrics.{measure} takes "
             f"{', '.join(asked)}"
         )
-    return make_scorer(
-        _measured,
-        response_method=("decision_function", "predict_proba"),
-        greater_is_better=getattr(metrics, measure) not in COSTS,
-        measure=measure,
-        **options,
-    )
+    sign = -1 if getattr(metrics, measure) in COSTS else 1
+    return _Scorer(_measured, sign, {"measure": measure, **options}, ("decision_function", "predict_proba"))
 
 
 def _measured(

@@ -284,7 +284,7 @@ def test_a_budget_is_not_exceeded(prior):
         assert rows.share(deeper) * 500 > budget
         assert found.promised == pytest.approx(found.rows * rows.low(rows.at(found.score), 0.05))
         assert found.hits.low < found.promised < found.hits
-        assert found.one_list[0] <= found.hits.low <= found.hits <= found.hits.high <= found.one_list[1] + 1
+        assert found.one_list.low <= found.hits.low <= found.hits <= found.hits.high <= found.one_list.high + 1
 
 
 def test_the_same_budget_of_a_longer_list():
@@ -479,7 +479,7 @@ def test_hits_within_a_budget_are_kept(prior):
         exceeded += 1000 * (pos + neg) > 100
         wrong["promised"] += precise * found.rows < found.promised
         wrong["hits"] += not found.hits.low <= precise * found.rows <= found.hits.high
-        wrong["one_list"] += not found.one_list[0] <= once <= found.one_list[1]
+        wrong["one_list"] += not found.one_list.low <= once <= found.one_list.high
     assert max(wrong.values()) <= at_most(0.05, FEWER)
     assert min(wrong["promised"], wrong["one_list"]) > 0
     assert 0.3 < exceeded / FEWER < 0.7  # the number of rows is not guaranteed, as the docstring says
@@ -592,6 +592,8 @@ def test_each_number_with_a_confidence_says_of_which_kind_it_is(asked):
     found = pnorm.cutoff(F_POS, F_NEG, **asked)
     bound, *facts, one_list = str(found).splitlines()
     low, high = found.one_list
+    assert (low, high) == (found.one_list.low, found.one_list.high)
+    assert isinstance(pnorm.Cutoff.from_dict(found.to_dict()).one_list, type(found.one_list))
     assert bound.endswith(", with 95 % confidence (one-sided bound).")
     assert one_list == f"in one list    between {low} and {high} positives, with 95 % confidence (two-sided interval)"
     assert "confidence" not in " ".join(facts)

@@ -42,7 +42,7 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     of_memory = PNormPush(**HOW).fit(ROWS, FRAME["y"], pos_label="good")
     for y in ("y", X["y"]):
         rows = X if isinstance(y, str) else X[["a", "b", "c", "town"]]
-        model = PNormPush(**HOW).fit(rows, y, pos_label="good")
+        model = PNormPush(**HOW, pos_label="good").fit(rows, y)
         assert sorted(model.rankers_.names) == sorted(of_memory.rankers_.names)
         assert model.classes_.tolist() == ["bad", "good"]
         assert model.trace_.gap < 1e-5
@@ -59,6 +59,17 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     n_pos = int((FRAME["y"] == "good").sum())
     for each in (model, of_memory):
         assert str(each).splitlines()[1] == f"rows         160: {n_pos} positive, {N - n_pos} negative; 4 columns"
+
+
+def test_the_positive_label_may_sort_first():
+    X = dd.from_pandas(FRAME, npartitions=3)
+    how = HOW | {"pos_label": "bad"}
+    of_memory, model = PNormPush(**how).fit(ROWS, FRAME["y"]), PNormPush(**how).fit(X, "y")
+    assert model.classes_.tolist() == ["good", "bad"]
+    f, bad = model.decision_function(ROWS), (FRAME["y"] == "bad").to_numpy()
+    assert f[bad].mean() > f[~bad].mean()
+    np.testing.assert_allclose(f, of_memory.decision_function(ROWS), atol=0.02)
+    assert model._n_rows == of_memory._n_rows == (bad.sum(), (~bad).sum())
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows

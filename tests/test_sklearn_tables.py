@@ -15,13 +15,15 @@ from pnorm._checks.labelled import PAIRS
 from pnorm.rankers import TableWarning, UnknownLevelWarning
 
 sklearn = pytest.importorskip("sklearn")
-from sklearn.base import clone  # noqa: E402
+from sklearn.base import BaseEstimator, ClassifierMixin, clone  # noqa: E402
+from sklearn.compose import make_column_transformer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.metrics import average_precision_score, get_scorer, make_scorer  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import FunctionTransformer  # noqa: E402
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler  # noqa: E402
 
-from pnorm.sklearn import PNormPush, scorer  # noqa: E402
+from pnorm.sklearn import PNormPush, partial_auc_scorer, scorer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("few_points")
 
@@ -316,6 +318,108 @@ def test_the_positive_label_can_be_said():
         quick().fit(X, WORDS[y.astype(int)], pos_label="fruad")
 
 
+def test_the_positive_label_is_a_parameter(tmp_path):
+    X, y = clouds()
+    words = WORDS[y.astype(int)]
+    how = {"rankers": "columns", "linear": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = quick(pos_label="fraud", **how).fit(X, words)
+    of_fit = quick(**how).fit(X, words, pos_label="fraud")
+    assert model.classes_.tolist() == ["ok", "fraud"]
+    f = model.decision_function(X)
+    np.testing.assert_array_equal(f, of_fit.decision_function(X))
+    np.testing.assert_array_equal(model.predict(X) == "fraud", f > 0)
+    np.testing.assert_array_equal(model.predict_proba(X)[:, 1] > 0.5, f > 0)
+    assert f[y].mean() > f[~y].mean()
+    assert clone(model).get_params() == model.get_params()
+    assert repr(PNormPush(pos_label="fraud")) == "PNormPush(pos_label='fraud')"
+    model.choose_cutoff(X, words, budget=20)
+    pnorm.save(tmp_path / "model.json", model)
+    kept = pnorm.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(kept.predict(X), model.predict(X) == "fraud")
+    np.testing.assert_array_equal(kept.probability(X), model.predict_proba(X)[:, 1])
+    model.report_html(tmp_path / "report.html", X, words)
+    of_fit.choose_cutoff(X, words, budget=20)
+    of_fit.report_html(tmp_path / "of_fit.html", X, words)
+    assert (tmp_path / "report.html").read_text("utf-8") == (tmp_path / "of_fit.html").read_text("utf-8")
+
+
+def test_the_positive_label_of_fit_replaces_that_of_the_estimator():
+    X, y = clouds()
+    words = WORDS[y.astype(int)]
+    model = quick(pos_label="fraud").fit(X, words, pos_label="ok")
+    assert model.classes_.tolist() == ["fraud", "ok"]
+    assert model.pos_label == "fraud"
+    assert model.fit(X, words).classes_.tolist() == ["ok", "fraud"]
+    assert quick(pos_label=0).fit(X, y.astype(int)).classes_.tolist() == [1, 0]
+    assert quick(pos_label=False).fit(X, y).classes_.tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
+        quick(pos_label="fruad").fit(X, words)
+
+
+def test_a_pickle_without_a_positive_label_is_read():
+    X, y = clouds()
+    model = quick().fit(X, y)
+    older = PNormPush.__new__(PNormPush)
+    older.__setstate__({name: value for name, value in model.__getstate__().items() if name != "pos_label"})
+    assert older.get_params() == model.get_params()
+    np.testing.assert_array_equal(clone(older).fit(X, y).lam_, older.lam_)
+
+
+@pytest.mark.parametrize("measure", [scorer("precision_at", k=20), scorer("r_max"), partial_auc_scorer])
+def test_scorers_take_the_positive_label_of_the_estimator(measure):
+    X, y = clouds()
+    words, how = WORDS[y.astype(int)], {"rankers": "columns", "linear": None}
+    plain, model = quick(**how), quick(**how, pos_label="fraud")
+    expected = cross_val_score(plain, X, y, scoring=measure, cv=3)
+    assert not np.allclose(expected, cross_val_score(quick(**how, pos_label="ok"), X, words, scoring=measure, cv=3))
+    np.testing.assert_allclose(cross_val_score(model, X, words, scoring=measure, cv=3), expected)
+    found = cross_validate(model, X, words, scoring={"a": measure, "b": scorer("auc")}, cv=3)
+    np.testing.assert_allclose(found["test_a"], expected)
+    expected = cross_val_score(make_pipeline(StandardScaler(), plain), X, y, scoring=measure, cv=3)
+    pipe = make_pipeline(StandardScaler(), model)
+    np.testing.assert_allclose(cross_val_score(pipe, X, words, scoring=measure, cv=3), expected)
+    search = GridSearchCV(pipe, {"pnormpush__p": [plain.p]}, scoring=measure, cv=3).fit(X, words)
+    assert search.best_score_ == pytest.approx(expected.mean())
+    assert search.score(X, words) == measure(search.best_estimator_, X, words)
+    assert pickle.loads(pickle.dumps(measure))(search, X, words) == measure(search, X, words)
+
+
+def test_scorers_of_other_estimators_need_the_positive_label():
+    X, y = clouds()
+    words = WORDS[y.astype(int)]
+    of_words, of_truth = LogisticRegression().fit(X, words), LogisticRegression().fit(X, y)
+    expected = scorer("precision_at", k=20)(of_truth, X, y)
+    assert scorer("precision_at", k=20, pos_label="fraud")(of_words, X, words) == expected
+    assert scorer("precision_at", k=20, pos_label="ok")(of_words, X, words) != expected
+    for none in ({}, {"pos_label": None}):
+        of_ok = scorer("precision_at", k=20, **none)(of_words, X, words)
+        assert of_ok == scorer("precision_at", k=20, pos_label="ok")(of_words, X, words)
+    model = quick(pos_label="fraud").fit(X, words)
+    assert scorer("r_max", pos_label="ok")(model, X, words) == -pnorm.metrics.r_max(-model.decision_function(X), y=~y)
+
+
+class OfTexts(ClassifierMixin, BaseEstimator):
+    """A classifier whose classes are texts, whatever the labels are."""
+
+    classes_ = np.array(["False", "True"])
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+def test_scorers_take_the_label_that_sorts_last_if_the_classes_of_the_model_are_not_the_labels():
+    X, y = clouds()
+    assert scorer("auc")(OfTexts(), X, y) == pnorm.metrics.auc(X[:, 0], y=y)
+
+
 def test_the_positive_label_in_pipelines_and_with_scorers():
     X, y = clouds()
     words = WORDS[y.astype(int)]
@@ -325,6 +429,7 @@ def test_the_positive_label_in_pipelines_and_with_scorers():
     f = pipe.decision_function(X)
     top = pnorm.metrics.precision_at(f[y], f[~y], k=20)
     assert scorer("precision_at", k=20, pos_label="fraud")(pipe, X, words) == top
+    assert scorer("precision_at", k=20)(pipe, X, words) == top
     assert get_scorer("accuracy")(pipe, X, words) == np.mean(pipe.predict(X) == words)
     with sklearn.config_context(enable_metadata_routing=True):
         model = quick(rankers="columns", linear=None).set_fit_request(pos_label=True)
@@ -333,7 +438,7 @@ def test_the_positive_label_in_pipelines_and_with_scorers():
     assert (found > 0.7).all()
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision"])
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", scorer("precision_at", k=20)])
 def test_rows_held_out_are_measured_for_the_positive_label(scoring):
     X, y = clouds()
     how = {"early_stopping": True, "t_max": 20, "random_state": 0}
@@ -345,6 +450,21 @@ def test_rows_held_out_are_measured_for_the_positive_label(scoring):
     np.testing.assert_allclose(model.validation_score_, plain.validation_score_, atol=1e-12)
 
 
+def test_reasons_in_a_pipeline_have_the_names_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    X, y = clouds()
+    frame = pandas.DataFrame({"age": X[:, 0], "town": np.where(X[:, 1] > 0, "Ulm", "Rome")})
+    steps = make_column_transformer((OneHotEncoder(sparse_output=False), ["town"]), remainder="passthrough")
+    names = {}
+    for output in ("default", "pandas"):
+        pipe = make_pipeline(clone(steps), quick()).set_output(transform=output).fit(frame, y)
+        explained = pipe[-1].explain(pipe[:-1].transform(frame))
+        np.testing.assert_allclose(explained.scores, pipe.decision_function(frame) + pipe[-1].threshold_)
+        names[output] = {reason.split(" ")[0] for row in explained.reasons() for reason in row.split("; ")} - {""}
+    assert names["default"] == {"x0", "x1", "x2"}
+    assert names["pandas"] == {"onehotencoder__town_Rome", "onehotencoder__town_Ulm", "remainder__age"}
+
+
 def test_words_that_do_not_say_which_is_positive_are_told():
     X, y = clouds()
     for labels in (["no", "yes"], ["0", "1"], ["False", "True"], [0, 1], [False, True], [1, 2]):
@@ -353,7 +473,7 @@ def test_words_that_do_not_say_which_is_positive_are_told():
             quick().fit(X, np.array(labels)[y.astype(int)])
     for labels in (["bought", "left"], ["YES", "maybe"]):
         with pytest.warns(
-            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' for the other class"
+            UserWarning, match=rf"^{labels[1]} is taken .*\(pos_label='{labels[0]}'\) for the other class"
         ) as told:
             model = quick().fit(X, np.array(labels)[y.astype(int)])
         assert len(told) == 1
@@ -663,7 +783,7 @@ def test_yes_in_any_language_and_case_is_the_positive_class(yes, no):
     for warning in told:
         assert warning.filename == __file__
         assert f"The labels {yes} and {no} mean positive and negative" in str(warning.message)
-        assert f"give them y == {yes!r}. Pass pos_label={yes!r} to fit" in str(warning.message)
+        assert f"give them y == {yes!r}. Use PNormPush(pos_label={yes!r}) to" in str(warning.message)
 
 
 def test_an_explicit_positive_label_wins_over_the_meaning_of_words():
@@ -678,7 +798,7 @@ def test_unknown_words_are_taken_in_their_order_with_a_warning():
     y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, "fraud", "ok")
     with pytest.warns(UserWarning, match="ok is taken as the positive class, because it sorts after fraud") as told:
         model = quick().fit(x, y)
-    assert "Pass pos_label='ok' to fit to confirm this, or pos_label='fraud' for" in str(told[0].message)
+    assert "Use PNormPush(pos_label='ok') to confirm this, or PNormPush(pos_label='fraud') for" in str(told[0].message)
     assert model.classes_.tolist() == ["fraud", "ok"]
 
 
