@@ -285,7 +285,7 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
-    assert head[2:5] == ["linear model", "logistic curves", "boosted trees"]
+    assert head[2:5] == ["Linear model", "Logistic curves", "Boosted trees"]
     assert re.fullmatch(r"(age|city) alone", head[5])
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
@@ -451,7 +451,7 @@ def test_rows_of_every_form(form, tmp_path):
     aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
     assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
     has_lists = form not in ("sparse", "functions")
-    assert ("Positives, linear model" in page.words) == has_lists
+    assert ("Linear model" in page.words) == has_lists
     assert ("This list is not compared with a linear model: " in page.words) == (not has_lists)
 
 

@@ -14,7 +14,7 @@ from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
-from pnorm._job.quality import Quality
+from pnorm._job.quality import Measure, Quality
 from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
@@ -198,13 +198,13 @@ def _worth(of: Findings) -> Section:
     q = of.quality
     first = table_of_depths(of)
     whole = [measure for measure in q.measures if measure.depth is None]
-    columns = ["Measure", "This list", *of.lists, "By chance"]
+    columns = ["Measure", "This list", *map(_as_head, of.lists), "By chance"]
     rows = [
         [
             text(measure.name, 80),
             _mine(measure.value if q.has_interval(measure) else float(measure.value), _writer(measure.key)),
             *[data(value, _writer(measure.key)(value)) for value in measure.others],
-            data(measure.chance, _writer(measure.key)(measure.chance)),
+            data(measure.chance, _by_chance(measure)),
         ]
         for measure in whole
     ]
@@ -233,7 +233,7 @@ def table_of_depths(of: Findings) -> str:
     """Return how many hits there are among the first rows, beside those of other lists."""
     q = of.quality
     head = [f"{of.first.capitalize()} rows", f"{of.hit.capitalize()}s", "Precision, lift", "Recall",
-            *[f"{of.hit.capitalize()}s, {name}" for name in of.lists], f"{of.hit.capitalize()}s by chance"]  # fmt: skip
+            *map(_as_head, of.lists), "By chance"]  # fmt: skip
     rows = []
     for k in q.depths:
         hits, precision, recall, lift = [q.measure(key, k) for key in ("hits", "precision", "recall", "lift")]
@@ -245,7 +245,7 @@ def table_of_depths(of: Findings) -> str:
             f'<span class="interval">{estimate(float(lift.value), markup.times)}</span>',
             estimate(float(recall.value), percent),
             *[data(value, count(value)) for value in hits.others],
-            data(hits.chance, count(hits.chance)),
+            data(hits.chance, _about(hits.chance)),
         ])  # fmt: skip
     return markup.table(f"{of.hit.capitalize()}s among the {of.first} rows", head, rows)
 
@@ -258,9 +258,18 @@ def _writer(key: str) -> Callable[[float], str]:
     return count if key == "positives_at_top" else decimals
 
 
+def _by_chance(measure: Measure) -> str:
+    return _about(measure.chance) if measure.key == "positives_at_top" else decimals(measure.chance)
+
+
+def _as_head(name: str) -> str:
+    """Return the name of a list as the head of a column; names of columns and of the user's lists stay as they are."""
+    return name.capitalize() if name in (LINEAR, CURVES, TREES) else name
+
+
 def _about(expected: float) -> str:
-    """Return an expected number, whole if it is not small."""
-    return count(round(expected) if expected >= 5.0 else expected)
+    """Return an expected number: whole if it is not small, and otherwise with two digits."""
+    return count(round(expected) if expected >= 5.0 else float(f"{expected:.2g}"))
 
 
 def _by_depth(of: Findings) -> Section:
