@@ -127,6 +127,29 @@ def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     assert max(float(row[22:28]) for row in none_staged) < 10
 
 
+@pytest.mark.long
+def test_sets_that_were_not_used(monkeypatch, capsys):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("interpret")
+    monkeypatch.syspath_prepend(FOLDER)
+    script = importlib.import_module("unseen")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2))
+    frame, y = pd.DataFrame(x, columns=["a", "b"]), rng.random(600) < expit(2 * np.abs(x[:, 0]) - 3)
+    monkeypatch.setattr(script, "SETS", {("of", "both sides"): "y"})
+    monkeypatch.setattr(script, "rows_of", lambda package, name: (frame, y))
+    script.main(["--splits", "2"])
+    title, head, own, *others, told, linear, curves, _, _ = capsys.readouterr().out.splitlines()
+    assert title == f"both sides: 600 rows, {y.sum()} positive, 2 columns"
+    assert head.split("  ")[-1].strip() == "AUC"
+    assert [line[2:22].strip() for line in others] == list(script.OTHERS)
+    assert float(own[-12:]) > 0.7
+    assert float(others[0].split()[-3]) < -0.1  # the effect is that of the size of a column, on both sides
+    assert told == "Sets of 1 on which another list is ahead : behind by two standard errors"
+    assert linear.split()[-3:] == ["0", ":", "1"]
+    assert curves.split()[-3] == "0"
+
+
 @pytest.mark.usefixtures("few_resamples")
 def test_the_lists_of_other_splits(monkeypatch, capsys):
     pytest.importorskip("sklearn")
