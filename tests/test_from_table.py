@@ -1611,6 +1611,11 @@ AGES = [18.0 + k % 80 for k in range(400)]
         (AGES, -999, 3, "-999 in 3 rows, and no other value below 18"),
         (AGES, -1, 3, "-1 in 3 rows, and no other value below 18"),
         ([x / 7.0 for x in AGES], 9999, 4, "9999 in 4 rows, and no other value above 13.8571"),
+        ([x**3 for x in AGES], -999, 5, "-999 in 5 rows, and no other value below 5832"),  # skewed, with a wide range
+        ([x**3 for x in AGES], -9, 40, "-9 in 40 rows, and no other value below 5832"),
+        ([x**3 for x in AGES], -999, 4, ""),
+        ([x**3 for x in AGES], 9999, 40, ""),
+        ([x**3 - 5833.0 for x in AGES], -999, 40, ""),  # with another negative value
         (AGES, 999, 2, ""),
         (AGES, 1000, 37, ""),
         (AGES, 99, 37, ""),  # an age

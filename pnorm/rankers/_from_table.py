@@ -72,8 +72,9 @@ _FEW_WORDS, _LEAST_NUMBERS = 2, 10
 """Words of a column, at most, that count as missing where they are repeated, and more different values than this that
 are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
 
-_LEAST_APART = 3
-"""Rows with a number that may stand for a missing value, at least."""
+_LEAST_APART, _LEAST_BELOW = 3, 5
+"""Rows with a number that may stand for a missing value, at least: a number far from the others, and a negative one
+that may be near them."""
 
 _MOST_KEPT = 20
 """Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
@@ -971,8 +972,8 @@ def _far_apart(x: InOrder) -> str:
     """Return a note on a number that may stand for a missing value; empty if there is none.
 
     It is -1, or nines with or without a minus sign, at an end of the column and in three rows or more. The other values
-    are zero or more, and more than ten. Beside nines, their range is smaller than the gap; beside -1, their median is
-    above 1.
+    are zero or more, and more than ten. Beside nines, their range is smaller than the gap, or the nines have a minus
+    sign and are in five rows or more; beside -1, their median is above 1.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
     if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
@@ -984,7 +985,8 @@ def _far_apart(x: InOrder) -> str:
         gap = low - value if end == 0 else value - high
         rows = counts[others].cumsum()
         is_one = value == -1.0 and values[others][rows.searchsorted(0.5 * rows[-1])] > 1.0
-        if is_one or (set(f"{abs(value):.0f}") == {"9"} and gap > high - low):
+        is_below = value < 0.0 and counts[end] >= _LEAST_BELOW
+        if is_one or (set(f"{abs(value):.0f}") == {"9"} and (is_below or gap > high - low)):
             beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
             return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
     return ""
