@@ -2261,6 +2261,51 @@ def test_ids_in_several_rows_get_a_note(capsys, tmp_path):
 BATCHES = pytest.mark.parametrize("batches", [[], ["--memory", 0]], ids=["memory", "batches"])
 
 
+def money(rows, n_unclear=0, mark=""):
+    """A file whose amounts have a decimal point, a tenth of them a comma, and some a mark that may be either."""
+    x = np.round(np.random.default_rng(rows).lognormal(6, 1.2, rows), 2)
+    words = [f"€{value:,.2f}" for value in x]
+    for k in range(rows):
+        if mark == "," or (not mark and k % 10 == 3):
+            words[k] = words[k][1:].translate(str.maketrans(".,", ",.")) + " €"
+        elif not mark and k % 10 == 6 and k // 10 < n_unclear:
+            words[k] = f"€{1 + k % 8},{100 + k % 900}"
+    return pandas.DataFrame({"Amount": words, "age": np.arange(rows) % 47, "won": (x > 420).astype(int)})
+
+
+@BATCHES
+def test_amounts_with_either_mark_are_read_one_by_one(capsys, tmp_path, batches):
+    path, model, out = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "out.csv"
+    new = {mark: tmp_path / f"new{k}.csv" for k, mark in enumerate(".,")}
+    for mark, name in new.items():
+        money(40, mark=mark).drop(columns="won").to_csv(name, index=False)
+
+    def learned(n_unclear, *more):
+        money(600, n_unclear).to_csv(path, index=False)
+        status, text, err = run(capsys, path, "--label", "won", *QUICK, *batches, *more, "--save", model)
+        assert (status, err) == (0, "")
+        return " ".join(text.split())
+
+    options = "--kind Amount=decimal-point or --kind Amount=decimal-comma"
+    text = learned(0)
+    assert "' is read as " in text
+    assert "may mean two numbers" not in text
+    text = learned(20)
+    assert "values do not read as a number with one meaning and count as missing: '€" in text
+    assert f"To read such numbers: {options}" in text
+    for more, n_unclear in (((), 20), (("--kind", "Amount=decimal-point"), 60), (("--kind", "Amount=number"), 60)):
+        assert "Amount number" in learned(n_unclear, *more)
+        scores = []
+        for name in new.values():
+            assert run(capsys, name, "--model", model, *batches, "--out", out)[0] == 0
+            scores.append(pandas.read_csv(out, comment="#").sort_values("row")["score"].to_numpy())
+        np.testing.assert_array_equal(*scores)
+    text = learned(60)
+    assert re.search("Amount '€.,...' has more than one reading; see the warning", text)
+    assert "with a decimal point, such as '€" in text
+    assert f"Use {options} " in text
+
+
 @BATCHES
 def test_a_column_left_out_is_named_only_where_its_option_helps(capsys, tmp_path, batches):
     """The last column of text is not, as all of its values are rare; with 12 rows of one value it is."""

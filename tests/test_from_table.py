@@ -25,6 +25,7 @@ from pnorm import _categories, _checks
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
 from pnorm.rankers._forms import Form
 from pnorm.rankers._from_table import LEFT_OUT
+from pnorm.rankers._readings import Where
 
 N = 160
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -515,6 +516,116 @@ def test_the_mark_before_the_fraction_can_be_told():
     assert made(pos, neg, kinds={"n": "decimal point"}).names == ("n > 1789.5", "n > 4011.5", "n > 6666")
     with pytest.raises(ValueError, match=r"pos has '1,234' at row 0, column 0 \('n'\), which is to be a number"):
         made(pos, neg, kinds={"n": "number"})
+
+
+def amounts(n, n_comma, n_unclear):
+    """Amounts of which each has one of two marks before the fraction, but for some; their numbers; and which those are."""
+    x = np.random.default_rng(0).permutation(np.round(np.geomspace(3, 90_000, n), 2))
+    words = [f"€{value:,.2f}" for value in x]
+    for k in range(n_comma):
+        words[7 * k % n] = words[7 * k % n][1:].translate(str.maketrans(".,", ",.")) + " €"
+    unclear = np.zeros(n, bool)
+    for k in range(n_unclear):
+        at = (7 * k + 1) % n
+        words[at], x[at], unclear[at] = f"€{1000 + 3 * k:,}", 1000 + 3 * k, True
+    return words, x, unclear
+
+
+def split(words):
+    return {"n": words[::2]}, {"n": words[1::2]}
+
+
+def read(G, words):
+    return G._sources[0].reading.numbers(_checks.cells_of({"n": words}, "X", ("n",), 1, [0])[0], Where("X", 0, ("n",)))
+
+
+@pytest.mark.parametrize(("n_comma", "n_unclear"), [(40, 0), (40, 18), (100, 9), (200, 0)])
+def test_each_number_is_read_by_its_own_mark(n_comma, n_unclear):
+    words, x, unclear = amounts(400, n_comma, n_unclear)
+    G = quietly(*split(words))
+    (plan,) = G.plan
+    assert (plan.kind, plan.missing) == ("number", n_unclear)
+    known = np.where(unclear, np.nan, x)
+    np.testing.assert_array_equal(read(G, words), known)
+    first = [next(word for word in words[::2] if word.endswith(end)) for end in (words[2][-3:], " €")]
+    assert f"{first[1]!r} is read as " in plan.note
+    clear = 400 - n_comma - n_unclear
+    told_so = f"for {n_unclear} values like it; {clear} with a decimal point, such as "
+    assert (told_so in plan.note) == bool(n_unclear)
+    assert (f"{n_unclear} values do not read as a number with one meaning and count as missing: '€1," in plan.note) == (
+        n_unclear > 0
+    )
+    for kind, thousands in (("decimal point", 1.0), ("decimal comma", 1e-3)):
+        own = made(*split(words), kinds={"n": kind})
+        np.testing.assert_allclose(read(own, words), np.where(unclear, x * thousands, x), rtol=1e-12)
+    again = pnorm.rankers.from_dict(json.loads(json.dumps(G.to_dict())))
+    for one in (split(words)[0]["n"], ["31,03 €", "1.234,50 €"], ["$1,234.50"], ["12.50", "950"], ["1.234", "950"]):
+        np.testing.assert_array_equal(read(again, one), read(G, one))
+    np.testing.assert_array_equal(
+        read(G, ["31,03", "1,234.5", "1.234,5", "950", "€ 5"]), [31.03, 1234.5, 1234.5, 950, 5]
+    )
+    np.testing.assert_array_equal(read(G, ["1.234", "1,234", "950"]), [np.nan, np.nan, 950])
+    np.testing.assert_array_equal(read(G, [1.234, 950.0]), [1.234, 950])  # numbers, which have no mark
+
+
+def test_numbers_with_either_mark_are_in_doubt_where_many_have_two_meanings():
+    words, x, unclear = amounts(400, 40, 57)
+    pos, neg = [side | {"x": [0, 1] * 100} for side in split(words)]
+    G, said = told(pos, neg)
+    assert said.startswith("Columns left out: n.\n")
+    assert G.plan[0].note == (
+        f"'€1,003' may mean two numbers: 'decimal point' or 'decimal comma' says which for 57 values like it; 303 with a "
+        f"decimal point, such as {next(word for word in words[::2] if '.' in word[-3:] and word[0] == '€')!r}, and 40 with "
+        f"a decimal comma, such as {words[0]!r}, are clear"
+    )
+    for kind, thousands in (("decimal point", 1.0), ("decimal comma", 1e-3), ("number", np.nan)):
+        own = quietly(pos, neg, kinds={"n": kind})
+        np.testing.assert_allclose(read(own, words), np.where(unclear, x * thousands, x), rtol=1e-12)
+        assert own.plan[0].missing == 57 * (kind == "number")
+
+
+def test_a_few_numbers_with_the_other_mark_are_slips():
+    words, x, unclear = amounts(400, 12, 60)
+    G = quietly(*split(words))
+    assert not G._sources[0].reading.form.mixed
+    found = read(G, words)
+    comma = np.array([word.endswith(" €") and "," in word[-5:] for word in words])
+    np.testing.assert_array_equal(found[~comma], x[~comma])
+    assert comma.sum() == np.isnan(found).sum() > 5
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "list"])
+def test_each_number_is_read_by_its_own_mark_in_every_frame(form):
+    words, _, _ = amounts(400, 40, 9)
+    forms = {"pandas": pd.DataFrame, "arrow": pa.table, "list": lambda table: [{"n": word} for word in table["n"]]}
+    if form == "polars":
+        forms["polars"] = pytest.importorskip("polars").DataFrame
+    G = quietly(*split(words))
+    own = quietly(*[forms[form](side) for side in split(words)])
+    assert own.names == G.names
+    assert own.plan == G.plan
+    for new in (words[:50], ["1.234", "12.50"], ["3,5", "2,25"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownLevelWarning)
+            np.testing.assert_array_equal(own.evaluate(forms[form]({"n": new})), G.evaluate({"n": new}))
+
+
+def test_a_number_with_two_meanings_is_told_of_each_time():
+    words, _, _ = amounts(400, 40, 9)
+    G = quietly(*split(words))
+    with pytest.warns(
+        UnknownLevelWarning, match="4 values do not read as a number with one meaning and count as missing"
+    ):
+        G.evaluate({"n": [*words[:20], words[1]]})
+
+
+def test_percentages_and_letters_have_either_mark():
+    words = ["12.5 %", "7,25 %", "3 %", "1.000,5 %"] * 5
+    form = _forms.Text(list(dict.fromkeys(words))).most_of("number", dict.fromkeys(words, 5)).form
+    assert form == Form(unit="%", mixed=True)
+    assert [_forms.number(word, form) for word in (*words[:4], "5", "1,234 %")] == [12.5, 7.25, 3, 1000.5, None, None]
+    form = Form(unit="$", scaled=True, mixed=True)
+    assert [_forms.number(word, form) for word in ("$1.2k", "1,2k", "2m", "1,234k")] == [1200, 1200, 2e6, None]
 
 
 def test_text_that_is_numbers_but_for_a_word_says_so():
@@ -1500,6 +1611,11 @@ AGES = [18.0 + k % 80 for k in range(400)]
         (AGES, -999, 3, "-999 in 3 rows, and no other value below 18"),
         (AGES, -1, 3, "-1 in 3 rows, and no other value below 18"),
         ([x / 7.0 for x in AGES], 9999, 4, "9999 in 4 rows, and no other value above 13.8571"),
+        ([x**3 for x in AGES], -999, 5, "-999 in 5 rows, and no other value below 5832"),  # skewed, with a wide range
+        ([x**3 for x in AGES], -9, 40, "-9 in 40 rows, and no other value below 5832"),
+        ([x**3 for x in AGES], -999, 4, ""),
+        ([x**3 for x in AGES], 9999, 40, ""),
+        ([x**3 - 5833.0 for x in AGES], -999, 40, ""),  # with another negative value
         (AGES, 999, 2, ""),
         (AGES, 1000, 37, ""),
         (AGES, 99, 37, ""),  # an age

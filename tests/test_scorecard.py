@@ -647,3 +647,15 @@ def test_numbers_with_letters_are_not_read_by_sql_and_python():
         with pytest.raises(ValueError, match=r"column amount has numbers with letters, such as 1\.2k"):
             write()
     assert card.score({"amount": ["12.5k"]}) == card.score({"amount": [12500]})
+
+
+def test_numbers_with_either_mark_are_not_read_by_sql_and_python():
+    texts = [f"{k}.5" if k % 3 else f"{k},5" for k in range(1, 41)]
+    H = rankers.from_table({"amount": texts[::2]}, {"amount": texts[1::2]})
+    card = pnorm.scorecard(H, RNG.random(len(H)))
+    assert card.columns[0].mixed
+    assert card.to_dict()["columns"][0]["mixed"] is True
+    for write in (card.to_sql, card.to_python):
+        with pytest.raises(ValueError, match="column amount has numbers with a decimal point and with a decimal comma"):
+            write()
+    assert card.score({"amount": ["12,5"]}) == card.score({"amount": ["12.5"]}) == card.score({"amount": [12.5]})

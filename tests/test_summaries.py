@@ -531,6 +531,50 @@ def test_forms_that_are_asked_for_are_those_of_all_words(monkeypatch):
     assert in_batches(digits, 67, y).rankers(kinds={"x": "date"}).plan[0].kind == "date"
 
 
+@pytest.mark.parametrize("kind", [None, "number", "decimal point", "decimal comma"])
+@pytest.mark.parametrize(
+    ("is_comma", "is_unclear", "is_plain"),
+    [
+        (lambda k: k % 10 == 3, lambda k: False, False),
+        (lambda k: k % 10 == 3, lambda k: k % 40 == 1, False),
+        (lambda k: k % 10 == 3, lambda k: k % 5 == 1, False),
+        (lambda k: k >= 200, lambda k: k % 40 == 1, False),  # each batch has one mark
+        (lambda k: k >= 200, lambda k: k % 40 == 1, True),  # and half of them are plain numbers
+    ],
+)
+def test_numbers_with_either_mark_in_batches_are_those_of_all_words(monkeypatch, is_comma, is_unclear, is_plain, kind):
+    few_are_kept(monkeypatch, points=4096)
+    words = []
+    for k in range(400):
+        x = 2.0 + 37.0 * k + k % 7 / 100 + 0.05
+        if is_unclear(k):
+            words.append(f"{1 + k}.{k + 100}" if is_plain else f"€{1 + k % 9},{100 + k}")
+        elif is_comma(k):
+            words.append(f"{x:,.2f} €".translate(str.maketrans(".,", ",.")))
+        else:
+            words.append(f"{x:.2f}" if is_plain else f"€{x:,.2f}")
+    y = np.arange(400) % 3 == 0
+    kinds = {"x": kind} if kind else {}
+    table = {"x": words, "n": [*range(20)] * 20}
+    pos, neg = [
+        {name: [v for v, of in zip(x, y, strict=True) if of == side] for name, x in table.items()} for side in (1, 0)
+    ]
+    parts = [
+        TableSummary.of({name: x[i : i + 50] for name, x in table.items()}, y[i : i + 50], i) for i in range(0, 400, 50)
+    ]
+    whole = quietly(from_table, pos, neg, kinds=kinds)
+    for summary in (in_line(parts), pairwise(parts)):
+        H = quietly(summary.rankers, kinds=kinds)
+        assert H.plan[0].kind == whole.plan[0].kind
+        assert H.plan[0].missing == whole.plan[0].missing
+        assert ("may mean two numbers" in H.plan[0].note) == ("may mean two numbers" in whole.plan[0].note)
+        assert len(H._sources) == len(whole._sources)
+        assert [of.reading.form for of in H._sources] == [of.reading.form for of in whole._sources]
+        if len(H._sources) == 2:
+            of_x = [name for name in whole.names if name.startswith("x")]
+            assert [name for name in H.names if name.startswith("x")] == of_x
+
+
 def test_a_late_word_among_numbers_is_named(monkeypatch):
     few_are_kept(monkeypatch)
     monkeypatch.setattr(_forms, "SOME", 20)

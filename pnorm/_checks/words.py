@@ -36,6 +36,9 @@ _COMMA = r"^[+-]?[0-9]+(,[0-9]*)?$"
 _DECIMAL = r"[0-9]{4},|,[0-9]{0,2}$|,[0-9]{4}"
 """A comma that is not a separator of thousands."""
 
+_EITHER = r"^\s*[+-]?[0-9]{1,3}\.[0-9]{3}\s*$"
+"""A number whose point may stand between thousands."""
+
 _LONGEST = 64
 """Largest number of characters of a number with a decimal comma."""
 
@@ -157,6 +160,22 @@ def _of_arrow(column: Any) -> Plain | None:
     zeros = words.filter(of.starts_with(words, "0"))
     code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
     return Plain(numbers, bool(of.any(of.match_substring(words, ".")).as_py()), bool(code), comma)
+
+
+def marked(column: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which of a column of plain numbers have a decimal point, and of which it may stand between thousands."""
+    if isinstance(column, list):
+        either = re.compile(_EITHER)
+        has_point = [type(word) is str and "." in word for word in column]
+        may_be_either = [
+            point and either.search(word) is not None for point, word in zip(has_point, column, strict=True)
+        ]
+        return np.array(has_point, bool), np.array(may_be_either, bool)
+    import pyarrow.compute as of
+
+    found = [of.match_substring(column, "."), of.match_substring_regex(column, _EITHER)]
+    points, unclear = [np.asarray(of.fill_null(mask, False)) for mask in found]
+    return points, unclear
 
 
 def _cast(words: Any) -> Vector | None:

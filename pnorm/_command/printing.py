@@ -27,6 +27,7 @@ from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
+from pnorm.rankers._readings import CATEGORY
 from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
@@ -297,7 +298,10 @@ def kind_hints(H: Rankers) -> list[str]:
         if words and ask.lost:
             hint = f" Use {' or '.join([pasted('--kind', word) for word in words])}"
         elif words:
-            hint = f" To keep such words as levels: {pasted('--kind', *words)}"
+            hints = [f"To keep such words as levels: {pasted('--kind', words[0])}"] * (ask.kinds[0] == CATEGORY)
+            marks = [pasted("--kind", word) for word in words[len(hints) :]]
+            hints += [f"To read such numbers: {' or '.join(marks)}"] * bool(marks)
+            hint = f" {'. '.join(hints)}"
         if ask.words:
             hint += f", or {pasted(*[part for word in ask.words for part in ('--missing', word)])}"
         found.append(hint)

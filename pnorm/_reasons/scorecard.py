@@ -100,6 +100,10 @@ class PointsOf:
     any_case : bool
         Whether text that differs from a level only in case or spaces is this level. SQL and source of Python do not
         merge such text.
+    mixed : bool
+        Whether each number in text is read by its own mark before the fraction, a point or a comma. ``form`` has the
+        mark of a number such as ``1,234``, which may have either; "" where it is missing. SQL and source of Python do
+        not read such text.
 
     Examples
     --------
@@ -128,6 +132,7 @@ class PointsOf:
     form: tuple[str, str] | None = None
     scaled: bool = False
     any_case: bool = False
+    mixed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -415,6 +420,7 @@ class Scorecard:
             | ({"form": {"point": c.form[0], "unit": c.form[1]}} if c.form is not None else {})
             | ({"scaled": True} if c.scaled else {})
             | ({"any_case": True} if c.any_case else {})
+            | ({"mixed": True} if c.mixed else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -467,8 +473,8 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled` or
-            `any_case`.
+            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled`, `mixed`
+            or `any_case`.
         """
         _refuse_unread(self.columns)
         terms = [_case(column) for column in self.columns]
@@ -496,7 +502,7 @@ class Scorecard:
         Raises
         ------
         ValueError
-            If `name` is not a valid function name. If a column is `scaled` or `any_case`.
+            If `name` is not a valid function name. If a column is `scaled`, `mixed` or `any_case`.
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
@@ -830,6 +836,7 @@ def _points_of(shape: Shape) -> PointsOf:
         _form(shape),
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.scaled,
         shape._source is not None and shape._source.leaf.any_case,
+        shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.mixed,
     )
 
 
@@ -1064,6 +1071,11 @@ def _refuse_unread(columns: Sequence[PointsOf]) -> None:
             raise ValueError(
                 f"column {shown(column.source)} has numbers with letters, such as 1.2k, which SQL and source of Python "
                 "do not read. Write the numbers out before training"
+            )
+        if column.mixed:
+            raise ValueError(
+                f"column {shown(column.source)} has numbers with a decimal point and with a decimal comma, and SQL and "
+                "source of Python read only one of them. Write the numbers with a decimal point before training"
             )
         if column.any_case:
             raise ValueError(

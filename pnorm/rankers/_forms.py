@@ -1,7 +1,8 @@
 """How text in a table is read, as numbers, truth values, dates, durations and times of day, and how these are written.
 
 One form has to fit the values of a column. Where two forms fit and mean different values, none is chosen. A few values
-may fit no form: they count as missing.
+may fit no form: they count as missing. Where many numbers have a decimal point and many a decimal comma, each is read
+by its own mark.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -127,6 +129,46 @@ class Form:
     """Whether the day or the month comes first, in dates that do not say so."""
     scaled: bool = False
     """Whether letters after numbers stand for powers of ten, as in 1.2k."""
+    mixed: bool = False
+    """Whether numbers have either mark before the fraction, and each is read by its own; `point` is that of a number
+    that may have either, "" if such a number does not read."""
+
+    @functools.cached_property
+    def of_marks(self) -> tuple[Form, Form]:
+        """The forms of the two marks, of which either is one of a mixed form."""
+        one, other = [replace(self, point=point, mixed=False) for point in MARKS]
+        return one, other
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How many rows have a number with a decimal point, with a decimal comma, and with a mark that may be either."""
+
+    point: int = 0
+    comma: int = 0
+    unclear: int = 0
+    words: tuple[str, str, str] = ("", "", "")
+    """The first word of each."""
+
+    @property
+    def mixed(self) -> bool:
+        """Whether neither mark is that of nearly all numbers that tell."""
+        return min(self.point, self.comma) > TOLERATED * (self.point + self.comma)
+
+    def merged(self, other: Marks) -> Marks:
+        """Return the counts of the rows of both, those of `other` after these."""
+        first, second, third = [a or b for a, b in zip(self.words, other.words, strict=True)]
+        counts = self.point + other.point, self.comma + other.comma, self.unclear + other.unclear
+        return Marks(*counts, (first, second, third))
+
+    def told(self) -> str:
+        """Return that some numbers may have either mark, and how many have which."""
+        point, comma, unclear = self.words
+        like = "1 value" if self.unclear == 1 else f"{self.unclear:,} values like it"
+        return (
+            f"{two_numbers(unclear)} for {like}; {self.point:,} with a decimal point, such as {point!r}, and "
+            f"{self.comma:,} with a decimal comma, such as {comma!r}, are clear"
+        )
 
 
 def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[float] | None:
@@ -153,6 +195,10 @@ class Most:
     """The words that do not read."""
     lost: float
     """How many rows have these."""
+    marks: Marks = field(default_factory=Marks)
+    """The marks of numbers, where both are in use."""
+    asked: Form | None = None
+    """The form that reads numbers where both marks are in use, and too many may have either."""
 
 
 class Text:
@@ -213,20 +259,25 @@ class Text:
 
 def number(word: str, form: Form) -> float | None:
     """Return the number that a word spells."""
-    value = _plain(word) if form.point != "," else None
-    if value is not None and form.unit != "%":
-        return value
+    plain = _plain(word) if form.mixed or form.point != "," else None
+    if plain is not None and form.unit != "%" and not form.mixed:
+        return plain
     bare, unit = _bare(word)
     if (unit and not _is_unit(unit, form.unit)) or (form.unit == "%" and not unit):
         return None
-    if form.scaled:
-        bare, power = _unscaled(bare)
-        if power:
-            value = _marked(bare, form.point or ".")
-            return None if value is None else _plain(f"{value!r}e{power}")
-    if not form.point:
-        return _plain(bare)
-    return _marked(bare, form.point)
+    bare, power = _unscaled(bare) if form.scaled else (bare, 0)
+    if form.mixed:
+        value = clear(_marked(bare, ".") if plain is None else plain, _marked(bare, ","), form.point)
+    else:
+        value = _marked(bare, form.point or ".") if power or form.point else _plain(bare)
+    return value if value is None or not power else _plain(f"{value!r}e{power}")
+
+
+def clear(of_point: float | None, of_comma: float | None, point: str) -> float | None:
+    """Return the one of two readings of a number that there is; of two that differ, the one with a mark, or None."""
+    if of_point is None or of_comma is None or of_point == of_comma:
+        return of_comma if of_point is None else of_point
+    return {".": of_point, ",": of_comma}.get(point)
 
 
 def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
@@ -275,13 +326,23 @@ def may_be_number(word: str) -> bool:
 
 
 def readings_told(words: Iterable[str], form: Form) -> str:
-    """Return how the first number with letters is read, and the first one in brackets; "" where there are none."""
-    said = []
-    for found in (lambda bare, word: form.scaled and _letters(bare), lambda bare, word: word.rstrip().endswith(")")):
+    """Return how the first number with letters is read, and the first one in brackets; "" where there are none.
+
+    Where numbers have either mark, this begins with the first one of each.
+    """
+    said: dict[str, None] = {}
+    unusual: list[Callable[[str], Any]] = [
+        lambda word: form.scaled and _letters(_bare(word)[0]),
+        lambda word: word.rstrip().endswith(")"),
+    ]
+    if form.mixed:
+        one, other = form.of_marks
+        unusual = [lambda word: number(word, other) is None, lambda word: number(word, one) is None, *unusual]
+    for found in unusual:
         for word in words:
-            value = number(word, form) if found(_bare(word)[0], word) else None
+            value = number(word, form) if found(word) else None
             if value is not None:
-                said.append(f"{word!r} is read as {value:,.12g}")
+                said[f"{word!r} is read as {value:,.12g}"] = None
                 break
     return ", ".join(said)
 
@@ -305,16 +366,38 @@ def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     takes = {unit} if unit == "%" else {"", *[of for of in of_units if _is_unit(of, unit)][:2]}
     fits = [word for word in kept if _bare(word)[1] in takes]
     form, doubt = number_form(fits)
-    if form is None and not doubt and not any(map(is_code, fits)):
-        form = Form(unit=unit, scaled=scaled(fits))
-        of_marks = [{word for word in fits if number(word, replace(form, point=point)) is not None} for point in MARKS]
-        fits, odd = _told(fits, of_marks, n_rows)
-        form, doubt = (None, two_numbers(odd)) if odd else number_form(fits) if fits else (None, "")
     most = _most(NUMBER, form, doubt, words, fits, n_rows)
+    if form is None and not doubt and not any(map(is_code, fits)):
+        most = _most_by_mark(words, fits, n_rows, Form(unit=unit, scaled=scaled(fits), mixed=True))
     foreign = sum([count for of, count in of_units.items() if of not in takes and of not in ("", "%")])
     if unit and foreign > TOLERATED * sum([n_rows[word] for word in words]):
         return replace(most, form=None, doubt=two_units({of for of in of_units if of != "%"}))
     return most
+
+
+def _most_by_mark(words: Sequence[str], fits: list[str], n_rows: Mapping[str, int], form: Form) -> Most:
+    """Return the reading of numbers of which some have a decimal point and some a decimal comma."""
+    of_point, of_comma = [{word: number(word, of_mark) for word in fits} for of_mark in form.of_marks]
+    one, other = [{word for word, value in of.items() if value is not None} for of in (of_point, of_comma)]
+    unclear = {word for word in one & other if of_point[word] != of_comma[word]}
+    kinds = (one - other, other - one, unclear)
+    counts = [sum([n_rows[word] for word in kind]) for kind in kinds]
+    examples = [next((word for word in fits if word in kind), "") for kind in kinds]
+    marks = Marks(counts[0], counts[1], counts[2], (examples[0], examples[1], examples[2]))
+    if marks.mixed:
+        fits = [word for word in fits if word not in unclear]
+        return by_mark(_most(NUMBER, form, "", words, fits, n_rows), marks, sum([n_rows[word] for word in words]))
+    fits, _ = _told(fits, (one, other), n_rows)
+    found, doubt = number_form(fits) if fits else (None, "")
+    return _most(NUMBER, found, doubt, words, fits, n_rows)
+
+
+def by_mark(most: Most, marks: Marks, n: int) -> Most:
+    """Return the reading of n numbers by the mark of each; what is in doubt, if more than slips may have either."""
+    most = replace(most, odd=tuple([word for word in most.odd if not may_be_number(word)]), marks=marks)
+    if marks.unclear <= TOLERATED * n:
+        return most
+    return replace(most, form=None, doubt=marks.told(), lost=most.lost - marks.unclear, asked=most.form)
 
 
 def _told(words: list[str], of_two: Sequence[set[str]], n_rows: Mapping[str, int]) -> tuple[list[str], str]:

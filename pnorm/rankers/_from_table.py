@@ -72,8 +72,9 @@ _FEW_WORDS, _LEAST_NUMBERS = 2, 10
 """Words of a column, at most, that count as missing where they are repeated, and more different values than this that
 are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
 
-_LEAST_APART = 3
-"""Rows with a number that may stand for a missing value, at least."""
+_LEAST_APART, _LEAST_BELOW = 3, 5
+"""Rows with a number that may stand for a missing value, at least: a number far from the others, and a negative one
+that may be near them."""
 
 _MOST_KEPT = 20
 """Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
@@ -197,14 +198,15 @@ def from_table(
     TableWarning
         If columns are left out, or all values of a category that `kinds` asks for are rare. If values do not read as
         the others of their column do; they count as missing. A column has the kind that at least 95 % of its values
-        have. If the others are one or two words that are repeated, at most 30 % of the values, and the column has more
-        than 10 other values; these words count as missing, in new rows too. If text can be read in two ways; it is then
-        a category unless `kinds` contains its kind. If most values of a category are numbers with a unit, and most are
-        rare; the plan names the kind that reads them, if there is one. If a column almost separates the sides alone; it
-        may be known only after the outcome. The criterion is at least 20 values on each side and an AUC of at least
-        0.99: of the values, of the levels by their shares of positives, or of the indicator of missing values. For a
-        column of at most 10 values, and for missing values, an AUC of 0.95 is enough; the plan has the share of the
-        rows in which the column agrees with the label.
+        have. Where many numbers have a decimal point and many a decimal comma, each is read by its own mark, and those
+        that may have either count as missing. If the others are one or two words that are repeated, at most 30 % of the
+        values, and the column has more than 10 other values; these words count as missing, in new rows too. If text can
+        be read in two ways; it is then a category unless `kinds` contains its kind. If most values of a category are
+        numbers with a unit, and most are rare; the plan names the kind that reads them, if there is one. If a column
+        almost separates the sides alone; it may be known only after the outcome. The criterion is at least 20 values on
+        each side and an AUC of at least 0.99: of the values, of the levels by their shares of positives, or of the
+        indicator of missing values. For a column of at most 10 values, and for missing values, an AUC of 0.95 is
+        enough; the plan has the share of the rows in which the column agrees with the label.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
@@ -484,7 +486,7 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = self._agrees = self._words_told = self._spelled = self._apart = self._code = ""
+        self._alone = self._agrees = self._words_told = self._spelled = self._apart = self._code = self._unclear = ""
         self._words: tuple[str, ...] = ()
         self._all_rare = self._has_levels = False
         self._span, self._ends = 0.0, (0.0, 0.0)
@@ -503,7 +505,8 @@ class _Learner:
         unread = "" if self._unread is None else self._unread.told()
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
         agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
-        notes = [self._note, self._doubt, self._words_told, unread, self._apart, self._code, alone, agrees]
+        told = [self._words_told, self._unclear, unread]
+        notes = [self._note, self._doubt, *told, self._apart, self._code, alone, agrees]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -527,9 +530,10 @@ class _Learner:
     def _ask(self) -> Ask | None:
         if self._doubt:
             return Ask(self._label, self._doubt, self._kinds, words=self._words)
-        told = "; ".join(filter(None, [self._words_told, "" if self._unread is None else self._unread.told()]))
-        as_levels = (CATEGORY,) * bool(self._words_told)
-        return Ask(self._label, told, as_levels, lost=False, unread=self._unread) if told else None
+        unread = "" if self._unread is None else self._unread.told()
+        told = "; ".join(filter(None, [self._words_told, self._unclear, unread]))
+        kinds = (CATEGORY,) * bool(self._words_told) + (_TWO[0] if self._unclear else ())
+        return Ask(self._label, told, kinds, lost=False, unread=self._unread) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
@@ -640,11 +644,14 @@ class _Learner:
         if not doubt and n_others and most.form is None and not most.doubt:
             most, lost = _forms.Most(NUMBER, Form("."), "", tuple(text.words), 0.0), float(sum(n_rows.values()))
         if most.form is not None and not doubt and lost <= _forms.TOLERATED * n_known:
+            self._unclear = most.marks.told() if most.marks.unclear else ""
             return Reading(most.kind, most.form)
         words = _repeated(most.odd, n_rows)
         is_read = words and most.form is not None and not doubt and lost <= _PROBABLY * n_known
         if is_read and different([side.tally() for side in self._sides]) - len(most.odd) > _LEAST_NUMBERS:
-            return self._without(Reading(most.kind, most.form or Form(), missing=words), most.odd, round(lost))
+            self._unclear = most.marks.told() if most.marks.unclear else ""
+            reading = Reading(most.kind, most.form or Form(), missing=words)
+            return self._without(reading, most.odd, round(lost) - most.marks.unclear)
         if doubt or (most.doubt and lost <= _PROBABLY * n_known):
             self._doubt = doubt or most.doubt
             self._kinds = next((kinds for kinds in _TWO if all(repr(kind) in self._doubt for kind in kinds)), ())
@@ -702,11 +709,15 @@ class _Learner:
         for side in self._sides:
             n_rows.update({value: n for value, n in side.tally().counts.items() if isinstance(value, str)})
         if asked == NUMBER:
-            form = text.number()[0] or text.most_of(NUMBER, n_rows).form
+            form = text.number()[0]
+            if form is None:
+                most = text.most_of(NUMBER, n_rows)
+                form = most.form or most.asked
             if wish == NUMBER:
                 return form or Form()
             unit, scaled = (form.unit, form.scaled) if form else (text.unit(), text.scaled())
-            return Form("," if wish == "decimal comma" else ".", unit, scaled=scaled)
+            mixed = form is not None and form.mixed
+            return Form("," if wish == "decimal comma" else ".", unit, scaled=scaled, mixed=mixed)
         if asked == DATE:
             if wish != DATE:
                 return Form(order=wish)
@@ -719,7 +730,7 @@ class _Learner:
         x = self._column.numbers(reading)
         self._missing = x.missing
         self._keep_unread(reading, x)
-        if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point:
+        if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point or reading.form.mixed:
             self._note = _forms.readings_told(self._column.text().words, reading.form)
         parts = []
         for of in OF.get(reading.kind, ("",)):
@@ -961,8 +972,8 @@ def _far_apart(x: InOrder) -> str:
     """Return a note on a number that may stand for a missing value; empty if there is none.
 
     It is -1, or nines with or without a minus sign, at an end of the column and in three rows or more. The other values
-    are zero or more, and more than ten. Beside nines, their range is smaller than the gap; beside -1, their median is
-    above 1.
+    are zero or more, and more than ten. Beside nines, their range is smaller than the gap, or the nines have a minus
+    sign and are in five rows or more; beside -1, their median is above 1.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
     if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
@@ -974,7 +985,8 @@ def _far_apart(x: InOrder) -> str:
         gap = low - value if end == 0 else value - high
         rows = counts[others].cumsum()
         is_one = value == -1.0 and values[others][rows.searchsorted(0.5 * rows[-1])] > 1.0
-        if is_one or (set(f"{abs(value):.0f}") == {"9"} and gap > high - low):
+        is_below = value < 0.0 and counts[end] >= _LEAST_BELOW
+        if is_one or (set(f"{abs(value):.0f}") == {"9"} and (is_below or gap > high - low)):
             beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
             return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
     return ""

@@ -117,7 +117,7 @@ class Reading:
         """
         cells = self.own(cells)
         plain, form = cells.plain, self.form
-        if plain is not None and self.kind == NUMBER and plain.comma == (form.point == ",") and form.unit != "%":
+        if plain is not None and self.kind == NUMBER and form.unit != "%" and _same_mark(plain, form):
             return plain.numbers, self._unread(plain.numbers, None, cells, at, n_rows)
         found, kind = cells.values, cells.kind
         takes = {NUMBER: (NUMBER, BOOLEAN), BOOLEAN: (NUMBER, BOOLEAN)}.get(self.kind, (self.kind,))
@@ -195,6 +195,8 @@ class Reading:
             _checks.numeral(word)
             return True  # of another mark before the fraction; a number in a column of numbers
         spellings = (word, word.upper(), word.title(), word.replace(" ", ""))
+        if self.form.mixed and any(map(_forms.may_be_number, spellings)):
+            return True  # a number of which it is not clear which one
         levels = [_checks.folded(level) for level in self.levels if isinstance(level, str)]
         return word in levels or any(meaning is not None for meaning in self.meanings(spellings))
 
@@ -217,6 +219,8 @@ class Reading:
         """Return the kind of the values in training, for a message."""
         if self.form.unit == "%":
             return "a number with %"
+        if self.form.mixed:
+            return _WAS[NUMBER] + " with one meaning" * (not self.form.point)
         return _WAS[self.kind] + " written with a decimal comma" * (self.form.point == ",")
 
     def meaning(self) -> Callable[[Any], float | None]:
@@ -265,6 +269,11 @@ class Reading:
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing, or a word for a missing value."""
     return reads_as_missing(value) if isinstance(value, str) else _checks.is_missing(value)
+
+
+def _same_mark(plain: _checks.Plain, form: Form) -> bool:
+    """Return whether plain numbers, each without another meaning, are those of a form."""
+    return not (plain.comma or plain.point) if form.mixed else plain.comma == (form.point == ",")
 
 
 def _is_infinite(value: Any) -> bool:

@@ -246,9 +246,12 @@ class _SummarizedSide(Side):
             x = reading.numbers(cells, at)
             odd = int(np.argmax(np.isnan(x))) if np.isnan(x).any() else len(values) - 1
             raise at.refuse(values[odd], odd, reading.called())
-        unread = 0 if reading.missing else fit.unread
+        unread, odds = fit.unread, fit.odds
+        if reading.missing:  # the others are these words
+            unread = fits.marks.unclear if reading.form.mixed and not reading.form.point else 0
+            odds = tuple([odd for odd in odds if unread and _forms.may_be_number(odd.value.strip())])
         return fit.numbers, reading.of_odd(
-            words.known - fit.unread + unread, unread, [(odd.value, odd.row) for odd in fit.odds if unread], self._at
+            words.known - fit.unread + unread, unread, [(odd.value, odd.row) for odd in odds], self._at
         )
 
 

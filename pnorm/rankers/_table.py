@@ -310,6 +310,7 @@ class Table(Rankers):
                     "unit": source.reading.form.unit,
                     "order": source.reading.form.order,
                     **({"scaled": True} if source.reading.form.scaled else {}),
+                    **({"mixed": True} if source.reading.form.mixed else {}),
                     **({"missing_words": list(source.reading.missing)} if source.reading.missing else {}),
                     **({"any_case": True} if source.reading.any_case else {}),
                     "levels": [list(source.reading.levels)],
@@ -414,6 +415,7 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             of.choice("unit", ("", *_forms.UNITS)),
             of.choice("order", ("", DAY_FIRST, MONTH_FIRST)),
             of.flag("scaled"),
+            of.flag("mixed"),
         )
         (levels,) = of.levels("levels", LARGEST_FEATURE - 1)[:1]
         words = of.strings("missing_words", None) if of.has("missing_words") else ()

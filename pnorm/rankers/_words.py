@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import EXAMPLES
 from pnorm._checks import DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Index
-from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form, Most, Text
+from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form, Marks, Most, Text
 from pnorm.rankers._readings import Reading, is_missing
 from pnorm.rankers._sketches import EXACT, Distinct, Quantiles, hashes_of_levels, hashes_of_numbers, unique
 
@@ -54,6 +55,9 @@ _FORMS = {
     (DURATION, ""): Form(),
 }
 """Forms by kind, and by mark before the fraction or order of day and month."""
+
+_MIXED = {"mixed": "", "mixed .": ".", "mixed ,": ","}
+"""Names of the forms in which each number is read by its own mark, with the mark of those that may have either."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +104,15 @@ class Fits:
     numbers_differ: Odd | None
     dates_differ: Odd | None
     """The first word that means two numbers, or two dates."""
+    marks: Marks
+    """How many rows have which mark before the fraction of a number."""
 
     @classmethod
     def to(cls, values: Sequence[Any], counts: Index, rows: Index) -> Fits:
         """Return what fits values, of which so many rows have each."""
         words = [value.strip() for value in values if isinstance(value, str)]
+        unit = _forms.unit_of(words[:_FIRST]) and _forms.unit_of(words)
+        of_number = Form(unit=unit, scaled=_forms.scaled(words))
         fits: dict[tuple[str, str], _Fit] = {}
         meanings: dict[tuple[str, str], Vector | None] = {}
         for (kind, mark), form in _FORMS.items():
@@ -112,8 +120,7 @@ class Fits:
                 fits[kind, mark], meanings[kind, mark] = fits[DATE, ""], meanings[DATE, ""]
                 continue
             if kind == NUMBER:
-                unit = _forms.unit_of(words[:_FIRST]) and _forms.unit_of(words)
-                form = replace(form, unit=unit, scaled=_forms.scaled(words))
+                form = replace(of_number, point=mark)
             fits[kind, mark], meanings[kind, mark] = _fit(Reading(kind, form), values, counts, rows)
         number, date = [any(fit.numbers for of, fit in fits.items() if of[0] == kind) for kind in (NUMBER, DATE)]
         said = {
@@ -128,12 +135,14 @@ class Fits:
         }
         numbers = _differ(meanings, (NUMBER, "."), (NUMBER, ","), values, rows)
         dates = _differ(meanings, (DATE, DAY_FIRST), (DATE, MONTH_FIRST), values, rows)
-        return cls(fits, frozenset(word for word, so in said.items() if so), numbers, dates)
+        mixed, marks = _by_mark(of_number, meanings, values, counts, rows)
+        return cls(fits | mixed, frozenset(word for word, so in said.items() if so), numbers, dates, marks)
 
     @classmethod
-    def to_plain(cls, plain: _checks.Plain, pointed: Odd) -> Fits:
-        """Return what fits text that is plain numbers; `pointed` is one with a decimal point if there is any."""
-        x = plain.numbers[~np.isnan(plain.numbers)]
+    def to_plain(cls, plain: _checks.Plain, column: Any, pointed: Odd) -> Fits:
+        """Return what fits a column of plain numbers; `pointed` is one with a decimal point if there is any."""
+        there = ~np.isnan(plain.numbers)
+        x = plain.numbers[there]
         fit, none = _Fit(Quantiles.of(x)), _Fit(None, "", False, (pointed,))
         fits = dict.fromkeys(_FORMS, none) | {(NUMBER, "."): fit}
         if not plain.point:
@@ -143,17 +152,31 @@ class Fits:
             + ["no code"] * (not plain.code)
             + ["no point"] * (not plain.point)
         )
-        return cls(fits, frozenset(said), None, None)
+        fits |= {(NUMBER, name): fit for name in _MIXED}
+        marks = Marks()
+        if plain.point:
+            marked, unclear = _checks.marked(column)
+            first = [_first_word(column, mask) for mask in (marked & ~unclear, unclear)]
+            counts = [int(np.count_nonzero(mask)) for mask in (marked & ~unclear, unclear)]
+            marks = Marks(counts[0], 0, counts[1], (first[0], "", first[1]))
+            unclear = unclear[there]
+            odds = (Odd(first[1], -1),) * bool(counts[1])
+            thousands = np.where(unclear, np.round(1000.0 * x), x)
+            fits[NUMBER, "mixed"] = _Fit(Quantiles.of(x[~unclear]), odds=odds, unread=counts[1])
+            fits[NUMBER, "mixed ,"] = _Fit(Quantiles.of(thousands))
+        return cls(fits, frozenset(said), None, None, marks)
 
     def merged(self, other: Fits) -> Fits:
         """Return what fits the words of both."""
         fits = {key: fit.merged(other.of[key]) for key, fit in self.of.items()}
         numbers, dates = self.numbers_differ or other.numbers_differ, self.dates_differ or other.dates_differ
-        return Fits(fits, self.said & other.said, numbers, dates)
+        return Fits(fits, self.said & other.said, numbers, dates, self.marks.merged(other.marks))
 
     def fit(self, reading: Reading) -> _Fit:
         """Return what the words mean to a reading, as far as it is one of these forms."""
         mark = (reading.form.point or ".") if reading.kind == NUMBER else reading.form.order
+        if reading.form.mixed:
+            mark = next(name for name, point in _MIXED.items() if point == reading.form.point)
         return self.of.get((reading.kind, mark), _Fit(None))
 
 
@@ -169,6 +192,55 @@ def _fit(reading: Reading, values: Sequence[Any], counts: Index, rows: Index) ->
     there, form = ~np.isnan(x), reading.form
     numbers = Quantiles.of(x[there], counts[there], reading.kind == DATE)
     return _Fit(numbers, form.unit, form.scaled, odds, int(counts[odd].sum())), x
+
+
+def _by_mark(
+    form: Form, meanings: dict[tuple[str, str], Vector | None], values: Sequence[Any], counts: Index, rows: Index
+) -> tuple[dict[tuple[str, str], _Fit], Marks]:
+    """Return how numbers fit if each is read by its own mark, and how many rows have which mark.
+
+    `meanings` are what they mean with a decimal point and with a comma, where most values have these.
+    """
+    some = Reading(NUMBER, replace(form, point=".", mixed=True)).meanings(values[:_FIRST])
+    both = []
+    if 2 * list(some).count(None) <= len(some):
+        for point in _forms.MARKS:
+            x = meanings[NUMBER, point]
+            if x is None:
+                found = Reading(NUMBER, replace(form, point=point)).meanings(values)
+                x = np.array([np.nan if meaning is None else meaning for meaning in found], np.float64)
+            both.append(x)
+    if not both or 2 * np.count_nonzero(np.isnan(both).all(axis=0)) > len(values):
+        return {(NUMBER, name): _Fit(None) for name in _MIXED}, Marks()
+    a, b = both
+    of_point, of_comma = ~np.isnan(a), ~np.isnan(b)
+    unclear = of_point & of_comma & (a != b)
+    kinds = of_point & ~of_comma, of_comma & ~of_point, unclear
+    of_kinds = [int(counts[kind].sum()) for kind in kinds]
+    first = [values[int(np.argmax(kind))].strip() if kind.any() else "" for kind in kinds]
+    fits: dict[tuple[str, str], _Fit] = {}
+    for name, point in _MIXED.items():
+        x = np.where(of_point, a, b)
+        if unclear.any():
+            x[unclear] = {".": a, ",": b}[point][unclear] if point else np.nan
+        elif fits:
+            fits[NUMBER, name] = fits[NUMBER, "mixed"]
+            continue
+        there = ~np.isnan(x)
+        odd = np.flatnonzero(~there)
+        odds = tuple([Odd(values[k], int(rows[k])) for k in odd[:EXAMPLES].tolist()])
+        fits[NUMBER, name] = _Fit(
+            Quantiles.of(x[there], counts[there]), form.unit, form.scaled, odds, int(counts[odd].sum())
+        )
+    return fits, Marks(of_kinds[0], of_kinds[1], of_kinds[2], (first[0], first[1], first[2]))
+
+
+def _first_word(column: Any, mask: NDArray[np.bool_]) -> str:
+    """Return the first word of a column that is chosen, "" if none is."""
+    if not mask.any():
+        return ""
+    word: str = _checks.listed(_checks.rows(column, np.flatnonzero(mask)[:1]))[0]
+    return word.strip()
 
 
 def _differ(meanings: Any, one: Any, other: Any, values: Sequence[Any], rows: Index) -> Odd | None:
@@ -258,17 +330,33 @@ class FittedText(Text):
 
     def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
         marks = {NUMBER: (".", ","), DATE: ("", DAY_FIRST, MONTH_FIRST)}.get(kind, ("",))
+        if kind == NUMBER and self._fits.marks.mixed:
+            marks = (*marks, "mixed")
         share = min([self._fits.of[kind, mark].share for mark in marks])
         if share >= 1.0 or (kind == DURATION and "no unit" in self._fits.said):
             found = _forms.most_numbers(self.words, dict.fromkeys(self.words, 1)) if kind == NUMBER else None
             if found is not None and found.form is None and found.doubt:  # in several currencies
                 return Most(kind, None, found.doubt, (), 0.0)
             return Most(kind, None, "", (), math.inf)
+        if kind == NUMBER and self._fits.marks.mixed and "no code" in self._fits.said:
+            return self._by_mark()
         of_kind: dict[str, Callable[[float], tuple[Form | None, str]]] = {NUMBER: self._number, DATE: self._date}
         form, doubt = of_kind[kind](share) if kind in of_kind else (Form(), "")
         fit = min([self._fits.of[kind, mark] for mark in marks], key=lambda fit: fit.share)
         words = {odd.value.strip(): None for odd in fit.odds if isinstance(odd.value, str)}
         return Most(kind, form, doubt, tuple(words) if len(fit.odds) < EXAMPLES else (), share)
+
+    def _by_mark(self) -> Most:
+        """Return the reading of numbers by the mark of each; `lost` is a share."""
+        fit = self._fits.of[NUMBER, "mixed"]
+        n = 0 if fit.numbers is None else fit.unread + fit.numbers.known
+        if n == 0:
+            return Most(NUMBER, None, "", (), math.inf)
+        words = tuple([odd.value.strip() for odd in fit.odds if isinstance(odd.value, str)])
+        form = Form(unit=fit.unit, scaled=fit.scaled, mixed=True)
+        most = Most(NUMBER, form, "", words if len(fit.odds) < EXAMPLES else (), fit.unread)
+        found = _forms.by_mark(most, self._fits.marks, n)
+        return replace(found, lost=found.lost / n)
 
     def is_time(self) -> bool:
         return self._fit(TIME) is not None
@@ -336,7 +424,7 @@ class Words:
         some = there[: _forms.SOME]
         new.some = list(zip(_checks.listed(_checks.rows(column, some)), rows[some].tolist(), strict=True))
         pointed = next((pair for pair in new.some if "." in pair[0]), new.some[0])
-        new.fits = Fits.to_plain(plain, Odd(*pointed))
+        new.fits = Fits.to_plain(plain, column, Odd(*pointed))
         return new
 
     def merged(self, other: Words) -> Words:
