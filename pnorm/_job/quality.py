@@ -453,7 +453,7 @@ def _estimates(
     """Return measures of the list, which are at `most` so large, with intervals from resamples of places."""
     if isinstance(rows, MergedList):
         return rows.measure_these(of, confidence, _RESAMPLES, rng)
-    return estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
+    return estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng, stratified=True)
 
 
 def _differences(
@@ -501,7 +501,7 @@ def _differences(
             size = min(step, draws - start)
             for i in range(size):
                 for (side, _), counts in zip(sides, drawn, strict=True):
-                    counts[i] = side.drawn(rng)
+                    counts[i] = side.drawn(rng, side.size)
             found[start : start + size] = differences([counts[:size] for counts in drawn])
         return found
 
