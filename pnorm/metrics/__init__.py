@@ -1056,7 +1056,8 @@ def average_precision(
 
     Average precision depends on the share of positives. Stratified resamples take this share as given: the interval is
     for lists with as many positives. If the rows are a random sample, in which the number of positives varies, pass
-    ``stratified=False``. ``benchmarks/intervals.py`` counts how often both intervals hold.
+    ``stratified=False``. Of lists with drawn classes in ``benchmarks/intervals.py``, these 95 % intervals hold in 94 to
+    98 %, and stratified ones in 85 to 94 %. If almost all rows are positives, both may be too high.
 
     Examples
     --------
