@@ -4,9 +4,13 @@
 
 Lists of 60 positives and 300 negatives, scores normal with means 1.5 and 0; 95 % intervals from 1000 resamples. What
 is estimated is the mean of the measure over such lists. Then the positives above every negative and the AUC on lists of
-other lengths. Then the three measures that the command prints of the whole list, with few positives: normal scores so
-far apart, and Student's t with 3 degrees of freedom. Then average precision, with the same numbers of positives and
-negatives in all lists, and with a drawn class for each row.
+other lengths. Then three measures of the whole list with few positives: normal scores so far apart, and Student's t
+with 3 degrees of freedom.
+
+Then average precision, in 400 lists a line, with stratified resamples and with resamples of all rows. The numbers of
+positives and negatives are the same in all lists ("fixed"), or the class of each row is drawn ("drawn"), or the list
+is a fifth of five times as many rows with drawn classes, with the same share of positives ("a fifth"). The last two
+columns are the shares of lists whose interval is too low or too high, with drawn classes and resamples of all rows.
 
 The last table is about the intervals of the first k rows. The means of the scores are so far apart. The numbers of
 positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It has the mean precision,
@@ -14,6 +18,8 @@ and the shares of lists whose interval contains the mean: for precision and reca
 and with drawn classes for lift and for the interval of Clopper and Pearson for the hits in k rows. The last lines have
 scores that are rounded to multiples of a step, so that the k-th row ties with rows of both classes.
 """
+
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 from command_line import parser_of
@@ -24,6 +30,13 @@ from pnorm.metrics._ranked_list import RankedList
 from pnorm.metrics._shares import first_rows, share
 
 POSITIVES, NEGATIVES, LISTS = 60, 300, 1000
+
+FEWER = 400
+"""Lists for each line of average precision, which has six intervals for each of them."""
+
+AVERAGE_PRECISION = [(20, 180, 0.0), (50, 450, 0.0), (50, 10, 0.0), (50, 10, 2.3)]
+AVERAGE_PRECISION += [(30, 1470, 1.5), (30, 270, 1.5), (30, 70, 1.5), (200, 9800, 1.5), (200, 1800, 1.5)]
+"""Positives, negatives, and how far the means of their scores are apart."""
 
 HEAD = f"{'held':>9}{'low':>6}{'high':>6}"
 
@@ -87,37 +100,49 @@ def coverage_with_few_positives(apart, freedom, positives, negatives):
     print(f"{positives:9}{negatives:10}{kind:>8}{apart:6.1f}{told}", flush=True)
 
 
-def drawn_lists(rng, n, n_rows, positives, apart, is_drawn):
+FIXED, DRAWN, FIFTH = "fixed", "drawn", "fifth"
+"""Where the number of positives of a list comes from: given, binomial, or a fifth of a binomial one."""
+
+
+def drawn_lists(rng, n, n_rows, positives, apart, classes):
     """Random lists of normal scores, with the same number of positives or with so many on average."""
+    parts = {FIXED: 0, DRAWN: 1, FIFTH: 5}[classes]
     for _ in range(n):
-        n_pos = np.clip(rng.binomial(n_rows, positives / n_rows), 1, n_rows - 1) if is_drawn else positives
+        n_pos = positives
+        if parts:
+            of_all = rng.binomial(parts * n_rows, positives / n_rows)
+            n_pos = np.clip(round(of_all / parts), 1, n_rows - 1)
         f = rng.normal(size=n_rows)
         f[:n_pos] += apart
         yield f[:n_pos], f[n_pos:]
 
 
-def coverage_of_average_precision(positives, negatives, apart):
-    """Print how often its interval contains the mean, for fixed and for drawn classes."""
-    told = ""
-    for is_drawn in (False, True):
-        how = positives + negatives, positives, apart, is_drawn
+def coverage_of_average_precision(case):
+    """Return a line: how often its intervals contain the mean, by how classes and resamples are drawn."""
+    positives, negatives, apart = case
+    told, missed = "", {}
+    for classes in (FIXED, DRAWN, FIFTH):
+        how = positives + negatives, positives, apart, classes
         mean = np.mean([metrics.average_precision(*f) for f in drawn_lists(np.random.default_rng(0), 20_000, *how)])
-        found = [
-            metrics.average_precision(*f, confidence=0.95, seed=seed)
-            for seed, f in enumerate(drawn_lists(np.random.default_rng(4), LISTS, *how))
-        ]
-        low, high = np.mean([x.high < mean for x in found]), np.mean([x.low > mean for x in found])
-        told += f"{'':2}{1.0 - low - high:7.1%}{low:6.1%}{high:6.1%}"
-    print(f"{positives:9}{negatives:10}{apart:6.1f}{told}", flush=True)
+        lists_of = list(drawn_lists(np.random.default_rng(4), FEWER, *how))
+        for stratified in (True, False):
+            found = [
+                metrics.average_precision(*f, confidence=0.95, seed=seed, stratified=stratified)
+                for seed, f in enumerate(lists_of)
+            ]
+            low, high = np.mean([x.high < mean for x in found]), np.mean([x.low > mean for x in found])
+            missed[classes, stratified] = f"{low:7.1%}{high:7.1%}"
+            told += f"{1.0 - low - high:{12 if stratified else 7}.1%}"
+    return f"{positives:9}{negatives:10}{apart:6.1f}{told}{missed[DRAWN, False]}"
 
 
 def coverage_of_first_rows(n, positives, k, apart, step=0.0):
     """Print how often the intervals of the first k rows contain the mean, for fixed and for drawn classes."""
     rng = np.random.default_rng(2)
     means, held = [], []
-    for is_drawn in (False, True):
+    for classes in (FIXED, DRAWN):
         found = {"precision": [], "recall": [], "lift": [], "Clopper and Pearson": []}
-        for sides in drawn_lists(rng, 5000, n, positives, apart, is_drawn):
+        for sides in drawn_lists(rng, 5000, n, positives, apart, classes):
             f_pos, f_neg = [step * np.round(f / step) if step else f for f in sides]
             of_list = first_rows(RankedList(f_pos, f_neg, sure=True).distinct, k, 0.95)
             for what in ("precision", "recall", "lift"):
@@ -159,10 +184,12 @@ if __name__ == "__main__":
             coverage_with_few_positives(apart, freedom, *sizes)
         if sizes == (10, 200):
             coverage_with_few_positives(3.5, None, *sizes)  # of these lists, 14 % are perfect
-    print(f"\naverage precision\n{'':25}{'fixed classes':>21}{'drawn classes':>21}")
-    print(f"{'positives':>9}{'negatives':>10}{'apart':>6}{HEAD * 2}")
-    for case in ((20, 180, 0.0), (50, 450, 0.0), (50, 10, 0.0), (50, 10, 2.3)):
-        coverage_of_average_precision(*case)
+    print(f"\naverage precision\n{'':25}{'fixed':>19}{'drawn':>19}{'a fifth':>19}{'drawn, rows':>14}")
+    pair = f"{'stratified':>12}{'rows':>7}"
+    print(f"{'positives':>9}{'negatives':>10}{'apart':>6}{pair * 3}{'low':>7}{'high':>7}")
+    with ProcessPoolExecutor() as pool:
+        for line in pool.map(coverage_of_average_precision, AVERAGE_PRECISION):
+            print(line, flush=True)
     print(f"\n{'':42}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
     print(f"{'rows':>5}{'positives':>11}{'apart':>7}{'step':>6}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}", end="")
     print(f"{'drawn':>8}{'drawn':>8}{'fixed':>8}{'drawn':>8}")

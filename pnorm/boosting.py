@@ -62,7 +62,7 @@ _MEASURES = [name for name in MEASURES if "pos_weight" in inspect.signature(geta
 """Measures that take weights."""
 
 _NO_OPTIONS = {"f_pos", "f_neg", "y", "pos_label", "weight", "pos_weight", "neg_weight"}
-_NO_OPTIONS |= {"confidence", "n_resamples", "seed"}
+_NO_OPTIONS |= {"confidence", "n_resamples", "seed", "stratified"}
 """Parameters of the measures that are not options."""
 
 

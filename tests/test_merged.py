@@ -1,6 +1,7 @@
 """Tables of scores against the measures of all rows, over orders of the rows within intervals and over mergers."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ MEASURES = {
     "recall_at": lambda *f, **more: metrics.recall_at(*f, k=0.1, **more),
     "enrichment_factor": lambda *f, **more: metrics.enrichment_factor(*f, k=0.25, **more),
     "average_precision": metrics.average_precision,
+    "of_all_rows": partial(metrics.average_precision, stratified=False),
     "p_norm_risk": lambda a, b=None, **more: metrics.p_norm_risk(a, b, 4, **more),
     "bedroc": metrics.bedroc,
     "discounted_gain_at_top": lambda *f, **more: metrics.discounted_gain_at_top(*f, k=7, **more),

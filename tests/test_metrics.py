@@ -778,6 +778,58 @@ def test_intervals_are_those_of_resampled_rows(weighted):
                 assert above - error < tail < to_high + error, name
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("digits", [0, 9])
+def test_rows_of_both_classes_are_drawn_together(weighted, digits):
+    """The interval is that of a bootstrap of labelled rows, give or take five standard errors of a quantile."""
+    rng = np.random.default_rng(20)
+    y = np.arange(120) < 25
+    f = np.round(rng.normal(1.0 * y, 1.0), digits)
+    given = {"weight": rng.integers(1, 4, 120) / 2.0} if weighted else {}
+    values = []
+    for _ in range(1000):
+        rows = rng.integers(120, size=120)
+        drawn = {name: c[rows] for name, c in given.items()}
+        values.append(metrics.average_precision(f[rows], y=y[rows], **drawn))
+    found = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, stratified=False, **given)
+    c = given.get("weight", np.ones(120))[:25]
+    n = c.sum() ** 2 / (c @ c)
+    tail = norm.cdf(math.sqrt(n / (n - 1)) * student.ppf(0.05, n - 1))
+    error = 5 * math.sqrt(tail * (1 - tail) * (1 / 1000 + 1 / 4000))
+    for beyond in (np.less(values, found.low), np.greater(values, found.high)):
+        assert beyond.mean() == pytest.approx(tail, abs=error)
+    as_many = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, **given)
+    assert float(as_many) == float(found)
+    assert found.high - found.low > 1.05 * (as_many.high - as_many.low)
+
+
+@pytest.mark.parametrize("n_pos", [14, 1])
+def test_the_number_of_positives_drawn_is_binomial(n_pos):
+    """A resample has one row of either class at least, as with one positive and no draw of it."""
+    rng = np.random.default_rng(22)
+    f_pos, f_neg = np.sort(rng.integers(0, 12, n_pos)) + 3.0, np.sort([20, *rng.integers(0, 12, 16)]) / 1.0
+    found = metrics.average_precision(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5, stratified=False)
+    rng, values, n = np.random.default_rng(5), [], n_pos + 17
+    drawn = rng.binomial(n, n_pos / n, 60)
+    assert (drawn.min() == 0) == (n_pos == 1)
+    for m in np.clip(drawn, 1, n - 1):
+        values.append(
+            metrics.average_precision(f_pos[rng.integers(n_pos, size=m)], f_neg[rng.integers(17, size=n - m)])
+        )
+    assert (found.low, found.high) == pytest.approx(expanded(values, 0.8, max(n_pos, 2)), rel=1e-12)
+
+
+def test_a_summary_draws_all_rows():
+    rng = np.random.default_rng(21)
+    f_pos, f_neg = rng.normal(1, 1, 20), rng.normal(size=60)
+    how = {"confidence": 0.9, "n_resamples": 100, "seed": 3, "stratified": False}
+    found = metrics.summary(f_pos, f_neg, **how)
+    assert tuple(found["average_precision"]) == tuple(metrics.average_precision(f_pos, f_neg, **how))
+    given = metrics.summary(f_pos, f_neg, **how | {"stratified": True})
+    assert tuple(found["precision_at"]) == tuple(given["precision_at"])  # needs no resamples
+    assert tuple(found["bedroc"]) != tuple(given["bedroc"])
+
+
 def test_a_difference_is_measured_on_the_same_rows():
     rng = np.random.default_rng(17)
     a, b = ((rng.normal(1, 1, 40), rng.normal(size=50)) for _ in range(2))

@@ -240,8 +240,10 @@ def quality(
     number of hits in all rows as given. That of lift is the interval of precision in other units, that of recall
     Clopper's and Pearson's. ``benchmarks/intervals.py`` counts how often they hold. A stratified bootstrap, which takes
     the number of positives for known as well, does so in 61 to 97 % of 300 simulated lists each with 1, 3 and 24 % of
-    positives, and is hardly narrower near the top. The intervals of the whole list, and of the differences, are from
-    that bootstrap and expanded; the AUC has its own (see `pnorm.metrics`).
+    positives, and is hardly narrower near the top. The intervals of the whole list are from a bootstrap of all rows,
+    which draws the number of positives as well. Those of the differences are from a stratified one: the lists share
+    the number of positives, and it largely cancels. Both are expanded; the AUC has its own interval (see
+    `pnorm.metrics`).
 
     Words such as "better" are derived from two differences to each other list. The interval of each difference misses
     with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all
@@ -452,8 +454,8 @@ def _estimates(
 ) -> list[Estimate]:
     """Return measures of the list, which are at `most` so large, with intervals from resamples of places."""
     if isinstance(rows, MergedList):
-        return rows.measure_these(of, confidence, _RESAMPLES, rng)
-    return estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
+        return rows.measure_these(of, confidence, _RESAMPLES, rng, stratified=False)
+    return estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng, stratified=False)
 
 
 def _differences(
@@ -501,7 +503,7 @@ def _differences(
             size = min(step, draws - start)
             for i in range(size):
                 for (side, _), counts in zip(sides, drawn, strict=True):
-                    counts[i] = side.drawn(rng)
+                    counts[i] = side.drawn(rng, side.size)
             found[start : start + size] = differences([counts[:size] for counts in drawn])
         return found
 

@@ -223,7 +223,6 @@ def _worth(of: Findings) -> Section:
             markup.without_interval(q),
             markup.jointly(q),
             f"Intervals cover the choice of the {of.these}, not the choice of the training rows.",
-            "That of average precision takes the number of positives as given.",
             kind="soft",
         ),
     )

@@ -434,32 +434,50 @@ class MergedList(Weighed):
         pos, neg = [float(of_side.sum()) for of_side in self._table.squares]
         return self.n_pos * (self.n_pos / pos), self.n_neg * (self.n_neg / neg)  # the square may overflow
 
-    def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> Estimate:
+    def measure(
+        self,
+        of: Measure,
+        confidence: Any,
+        n_resamples: Any,
+        seed: Any,
+        by_score: bool = False,
+        *,
+        stratified: bool = True,
+    ) -> Estimate:
         """Return a measure with its bounds or, if `confidence` is given, an interval."""
-        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score)[0]
+        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score, stratified=stratified)[0]
 
     def count(self, value: Any) -> Any:
         """Return a number of rows."""
         return value
 
     def measure_all(
-        self, makes: list[Callable[[], Measure]], confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False
+        self,
+        makes: list[Callable[[], Measure]],
+        confidence: Any,
+        n_resamples: Any,
+        seed: Any,
+        by_score: bool = False,
+        *,
+        stratified: bool = True,
     ) -> list[Estimate]:
         """Return several measures, with intervals from the same resamples."""
         if by_score:
             raise ValueError(
                 "theta must be 0 for a ScoreTable, which does not hold all scores. Pass the scores themselves"
             )
-        return self.measure_these([make() for make in makes], confidence, n_resamples, seed)
+        return self.measure_these([make() for make in makes], confidence, n_resamples, seed, stratified=stratified)
 
-    def measure_these(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[Estimate]:
+    def measure_these(
+        self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any, *, stratified: bool = True
+    ) -> list[Estimate]:
         """Return measures with their bounds or, if `confidence` is given, intervals from the same resamples."""
         found = [self._bounded(measure) for measure in of]
         if confidence is None:
             return found
         ranges = [self._range(measure, bounds) for measure, bounds in zip(of, found, strict=True)]
         made = []
-        near = estimates_by_place(self, of, ranges, confidence, n_resamples, seed)
+        near = estimates_by_place(self, of, ranges, confidence, n_resamples, seed, stratified=stratified)
         for (value, low, high), bounds, (least, most) in zip(near, found, ranges, strict=True):
             lower, upper = max(least, low - (value - bounds.low)), min(most, high + (bounds.high - value))
             made.append(Estimate(value, min(low, lower), max(high, upper), near[0].confidence))
@@ -482,7 +500,7 @@ class MergedList(Weighed):
         ends = [float(of(DistinctScores(*order))) for order in ((n_pos, n_neg[::-1]), (n_pos[::-1], n_neg))]
         return min(*ends, found.low), max(*ends, found.high)
 
-    def resampled(self, place: NDArray[np.intp], rng: np.random.Generator, draws: int) -> Any:
+    def resampled(self, place: NDArray[np.intp], rng: np.random.Generator, draws: int, stratified: bool) -> Any:
         """Yield resamples in blocks, with their numbers. Scores of one `place` tie; places rise from 0."""
         squares: list[Vector | None] = [None, None]
         if self._table.squares is not None:
@@ -493,7 +511,7 @@ class MergedList(Weighed):
             SideOfCounts(np.bincount(place, counts).astype(counts.dtype), of_side)
             for counts, of_side in zip((self.distinct.pos, self.distinct.neg), squares, strict=True)
         ]
-        return resamples(sides, int(place[-1]) + 1, rng, draws)
+        return resamples(sides, int(place[-1]) + 1, rng, draws, stratified)
 
 
 def ranked(

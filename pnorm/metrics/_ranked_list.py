@@ -316,6 +316,7 @@ class _Side:
 
     def __init__(self, at: NDArray[np.intp], c: Vector | None, n_places: int) -> None:
         self._at, self._c, self._n_places = at, c, n_places
+        self.size = at.size
         new = np.diff(at, prepend=-1) != 0
         if c is not None:
             new |= np.diff(c, prepend=0.0) != 0.0
@@ -327,16 +328,15 @@ class _Side:
         """Return the counts of rows, or sums of weights, at each place."""
         return np.bincount(self._at, self._c, self._n_places)
 
-    def drawn(self, rng: np.random.Generator) -> Counts:
-        """Return the counts of rows, or sums of weights, at each place in a resample of as many rows.
+    def drawn(self, rng: np.random.Generator, size: int) -> Counts:
+        """Return the counts of rows, or sums of weights, at each place in a resample of so many rows.
 
         It draws the rows, or the numbers of copies of the distinct rows, which have a multinomial distribution.
         """
-        size = self._at.size
         if _FEW * self._copies.size > size:
-            rows, copies = rng.integers(size, size=size), None
+            rows, copies = rng.integers(self.size, size=size), None
         else:
-            rows, copies = self._distinct, rng.multinomial(size, self._copies / size)
+            rows, copies = self._distinct, rng.multinomial(size, self._copies / self.size)
         weights = copies if self._c is None else self._c.take(rows) if copies is None else copies * self._c[rows]
         return np.bincount(self._at.take(rows), weights, self._n_places)
 
@@ -352,27 +352,35 @@ class SideOfCounts:
         self.dtype = np.dtype(np.intp if squares is None else np.float64)
         self._weight = None if squares is None else squares / np.where(counts > 0.0, counts, 1.0)
         copies = counts if self._weight is None else counts / np.where(counts > 0.0, self._weight, 1.0)
-        self._size = max(1, round(float(copies.sum())))
+        self.size = max(1, round(float(copies.sum())))
         self._shares = copies / copies.sum()
 
-    def drawn(self, rng: np.random.Generator) -> Counts:
-        """Return the counts of rows, or sums of weights, at each place in a resample of as many rows."""
-        copies = rng.multinomial(self._size, self._shares)
+    def drawn(self, rng: np.random.Generator, size: int) -> Counts:
+        """Return the counts of rows, or sums of weights, at each place in a resample of so many rows."""
+        copies = rng.multinomial(size, self._shares)
         return copies if self._weight is None else copies * self._weight
 
 
 def resamples(
-    sides: Sequence[_Side | SideOfCounts], n_places: int, rng: np.random.Generator, draws: int
+    sides: Sequence[_Side | SideOfCounts], n_places: int, rng: np.random.Generator, draws: int, stratified: bool
 ) -> Iterator[tuple[slice, DistinctScores]]:
-    """Yield resamples of both sides in blocks, with their numbers."""
+    """Yield resamples of both sides in blocks, with their numbers.
+
+    They have as many rows of each side if `stratified`. Otherwise rows of both sides are drawn together: the number of
+    positives is binomial. A draw without a row of one side gets one.
+    """
     np.empty(_KEPT)
+    n_pos, n_neg = [side.size for side in sides]
+    n = n_pos + n_neg
+    sizes = [np.full(draws, n_pos) if stratified else np.clip(rng.binomial(n, n_pos / n, draws), 1, n - 1)]
+    sizes.append(n - sizes[0])
     step = max(1, _BLOCK // n_places)
     drawn = [np.empty((step, n_places), side.dtype) for side in sides]
     for start in range(0, draws, step):
         size = min(step, draws - start)
         for i in range(size):
-            for side, counts in zip(sides, drawn, strict=True):
-                counts[i] = side.drawn(rng)
+            for side, counts, of_side in zip(sides, drawn, sizes, strict=True):
+                counts[i] = side.drawn(rng, of_side[start + i])
         yield slice(start, start + size), DistinctScores(*(counts[:size] for counts in drawn))
 
 
@@ -420,9 +428,18 @@ class RankedList(Weighed):
         """The lists in the best and in the worst order that is possible, which is one list here."""
         self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
 
-    def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> float:
+    def measure(
+        self,
+        of: Measure,
+        confidence: Any,
+        n_resamples: Any,
+        seed: Any,
+        by_score: bool = False,
+        *,
+        stratified: bool = True,
+    ) -> float:
         """Return a measure, an `Estimate` if `confidence` is given."""
-        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score)[0]
+        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score, stratified=stratified)[0]
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
@@ -438,7 +455,14 @@ class RankedList(Weighed):
         return value * self.unit if self.weighted else int(value)
 
     def measure_all(
-        self, makes: list[Callable[[], Measure]], confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False
+        self,
+        makes: list[Callable[[], Measure]],
+        confidence: Any,
+        n_resamples: Any,
+        seed: Any,
+        by_score: bool = False,
+        *,
+        stratified: bool = True,
     ) -> list[float]:
         """Return several measures, with intervals from the same resamples; `by_score` if one depends on the scores.
 
@@ -452,7 +476,7 @@ class RankedList(Weighed):
 
         def again(rng: np.random.Generator, draws: int) -> Vector:
             found = np.empty((draws, len(of)))
-            for where, at in self.resampled(place, rng, draws):
+            for where, at in self.resampled(place, rng, draws, stratified):
                 found[where] = np.stack([measure(at) for measure in of], axis=-1)
             return found
 
@@ -460,11 +484,11 @@ class RankedList(Weighed):
         return list(bounded(found, of, self.distinct, self.sizes))
 
     def resampled(
-        self, place: NDArray[np.intp], rng: np.random.Generator, draws: int
+        self, place: NDArray[np.intp], rng: np.random.Generator, draws: int, stratified: bool
     ) -> Iterator[tuple[slice, DistinctScores]]:
         """Yield resamples in blocks, with their numbers. Scores that have one `place` tie; places rise from 0."""
         n_places = int(place[-1]) + 1
-        yield from resamples([_Side(place[at], c, n_places) for at, c in self._rows], n_places, rng, draws)
+        yield from resamples([_Side(place[at], c, n_places) for at, c in self._rows], n_places, rng, draws, stratified)
 
     def _merged(self) -> NDArray[np.intp]:
         """Return a place for each score; negatives with no positive between them have the same place.
@@ -508,7 +532,7 @@ class RankedLists(Weighed):
         found.n_pos, found.n_neg = self.n_neg, self.n_pos
         return found
 
-    def measure(self, of: Measure, *_: Any) -> Vector:
+    def measure(self, of: Measure, *_: Any, **__: Any) -> Vector:
         """Return a measure of each list."""
         return np.asarray(of(self.distinct), np.float64)
 
@@ -562,6 +586,8 @@ def estimates_by_place(
     confidence: Any,
     n_resamples: Any,
     seed: Any,
+    *,
+    stratified: bool,
 ) -> list[Estimate]:
     """Return measures of the list `rows`, which have ranges, with intervals from resamples of at most `PLACES` places.
 
@@ -573,7 +599,7 @@ def estimates_by_place(
 
     def again(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
         found = np.empty((draws, len(of)))
-        for where, at in rows.resampled(place, rng, draws):
+        for where, at in rows.resampled(place, rng, draws, stratified):
             found[where] = np.stack([measure(at) for measure in of], axis=-1)
         return found
 
