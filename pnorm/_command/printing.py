@@ -477,11 +477,11 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
     if CURVES in quality.lists:
-        told.append("Linear model and curves: logistic regression.")
+        misses = "positives" if quality.push == "bottom" else "negatives"
+        told.append("Linear model: logistic regression.")
+        told.append(f"Curves: the same on splines, with a tuned weight on the {misses}.")
         if has_details:
-            misses = "positives" if quality.push == "bottom" else "negatives"
-            chosen = f"their penalty and a weight on the {misses} (1, 10 or 100) are chosen by cross-validation"
-            told.append(f"The curves are splines; {chosen}.")
+            told.append("Cross-validation chooses this weight (1, 10 or 100) and a penalty.")
     if TREES in quality.lists:
         told.append("Boosted trees: scikit-learn.")
     if column is not None:
