@@ -9,7 +9,8 @@ divides its rows, are left out. Stratified splits have two thirds of the rows to
 
 Printed are the means of `PNormPush()`, and by how much another list has more, with the standard error of Nadeau and
 Bengio for splits that share rows. Partial AUC is for false positive rates up to 1 %, standardised: 0.5 is a random
-order. The last lines count the sets on which another list is ahead or behind by two standard errors.
+order. The last lines count the sets on which another list is ahead or behind by two standard errors, by the digits that
+are printed.
 """
 
 import warnings
@@ -86,9 +87,9 @@ def main(argv=None):
             cells = []
             for measure in SHOWN:
                 more = np.array([run[name][measure] for run in runs]) - own[measure]
-                error = corrected_error(more)
-                verdicts[name, measure].append(0 if abs(more.mean()) <= 2 * error else np.sign(more.mean()))
-                cells.append(f"{more.mean():+12.3f} ± {error:.3f}")
+                mean, error = round(more.mean(), 3), round(corrected_error(more), 3)  # the digits that are printed
+                verdicts[name, measure].append(0 if abs(mean) <= 2 * error else np.sign(mean))
+                cells.append(f"{mean:+12.3f} ± {error:.3f}")
             print(f"  {name:20}" + "".join(cells), flush=True)
     print(f"Sets of {len(SETS)} on which another list is ahead : behind by two standard errors")
     for name in OTHERS:
