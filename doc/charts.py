@@ -289,6 +289,36 @@ def additive_rules(theme):
     return figure
 
 
+def unseen(theme):
+    """The default less other lists on the sets that were not used in development, at the top and over the positives."""
+    printed = "\n".join(text_lines("unseen")).split("\nSets of ")[0]
+    blocks = [block.splitlines() for block in re.split(r"\n(?=\S)", printed)]
+    names = [must(r"(\w+): .*", of[0], "unseen").group(1) for of in blocks]
+    lists = ("logistic curves", "explainable boosting", "boosted trees")
+    measures = re.split(r"\s{2,}", blocks[0][1].strip())
+    figure, axes = figure_of(2, len(lists), (WIDTH, 6.0), sharey="row")
+    for down, measure in enumerate(("pAUC 1 %", "AP")):
+        for ax, other in zip(axes[down], lists, strict=True):
+            ends = []
+            for y, of in enumerate(blocks):
+                cells = next(line for line in of if line.strip().startswith(other)).strip().removeprefix(other)
+                cell = re.split(r"\s{2,}", cells.strip())[measures.index(measure)]
+                more, error = value_and_error(cell, f"unseen, {of[0]}")
+                difference(ax, theme, -more, y, error)
+                ends.append(abs(more) + 2 * error)
+            ax.axvline(0, color=theme.ink, lw=0.8)
+            ax.set_xlim(-1.1 * max(ends), 1.1 * max(ends))
+            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2) if at <= max(ends))
+            ax.set_xticks([-tick, 0, tick])
+            thousandths(ax)
+            if down == 0:
+                ax.set_title(other, fontsize=10)
+        name_rows(axes[down, 0], names)
+        axes[down, 1].set_xlabel(TITLES[measure] + ": default minus the list above", fontsize=10)
+    legend_of_differences(figure, theme, "default ahead", "the other list ahead", ncols=3)
+    return figure
+
+
 def case_weights(theme):
     """The partial AUC over the AUC for weights on the negatives and for powers, down to their common limit."""
     printed = text_lines("weights")
@@ -841,6 +871,7 @@ CHARTS = [
     additive_ap,
     additive_summary,
     additive_rules,
+    unseen,
     case_weights,
     quality,
     stacking,
