@@ -699,8 +699,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TableWarning
-            About columns of a table that are left out, that can be read in two ways, or that nearly separate the
-            classes alone. As in `pnorm.rankers.from_table`.
+            About columns of a table that are left out, that can be read in two ways, or that may be known only after
+            the outcome. As in `pnorm.rankers.from_table`.
         UserWarning
             If there is no `pos_label` and the labels are words other than plain opposites such as yes and no, or the
             positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row.

@@ -186,6 +186,76 @@ def test_a_good_measurement_is_no_copy():
     assert (H.plan[0].agrees, said) == ("", "")
 
 
+# Columns that have a value for one label only
+
+
+def filled_for(n_pos, n_neg, of_pos, of_neg):
+    """The cells of a column with dates in some positive rows and in some negative rows, and the labels."""
+    y = np.arange(n_pos + n_neg) < n_pos
+    filled = np.r_[np.arange(n_pos) < of_pos, np.arange(n_neg) < of_neg]
+    dates = days(y.size, "%Y-%m-%d")
+    return [word if at else "" for word, at in zip(dates, filled, strict=True)], y
+
+
+@pytest.mark.parametrize(
+    ("sides", "filled", "told"),
+    [
+        ((90, 6310), (68, 0), "has a value in 68 rows (all positive)"),
+        ((90, 6310), (68, 3), "has a value in 71 rows (68 positive)"),
+        ((90, 6310), (68, 4), ""),
+        ((90, 6310), (10, 0), "has a value in 10 rows (all positive)"),
+        ((90, 6310), (9, 0), ""),
+        ((90, 6310), (20, 6310), "is missing in 70 rows (all positive)"),
+        ((6310, 90), (0, 68), "has a value in 68 rows (all negative)"),
+        ((6310, 90), (6307, 22), "is missing in 71 rows (68 negative)"),
+        ((90, 6310), (0, 3000), ""),  # of the larger side, which other columns often explain
+        ((200, 200), (20, 0), "has a value in 20 rows (all positive)"),
+        ((200, 200), (19, 0), ""),  # 1 in 524,288 by chance
+    ],
+)
+def test_a_column_with_values_for_one_label_only_is_named_with_the_rows(sides, filled, told):
+    paid, y = filled_for(*sides, *filled)
+    H, said = table_of({"paid": paid, "x": [k % 7 for k in range(y.size)]}, y)
+    assert H.plan[0].one_sided == told
+    heading = "Columns with values, or missing values, nearly all on one side: paid.\n"
+    assert (heading in said) == ('"leave out" drops what is known only after the outcome' in said) == bool(told)
+    assert (H.plan[1].one_sided, H.plan[0].separates, H.plan[0].agrees) == ("", False, "")
+
+
+def test_rows_in_batches_have_the_same_note():
+    paid, y = filled_for(90, 6310, 68, 0)
+    order = np.random.default_rng(0).permutation(y.size)
+    paid, y = [paid[k] for k in order], y[order]
+    for cells in (paid, [word and str(k % 9) for k, word in enumerate(paid)], [word and "x" for word in paid]):
+        parts = [TableSummary.of({"paid": cells[k : k + 1600]}, y[k : k + 1600]) for k in range(0, 6400, 1600)]
+        whole = parts[0].merge(parts[1]).merge(parts[2].merge(parts[3]))
+        with pytest.warns(pnorm.rankers.TableWarning, match="nearly all on one side: paid"):
+            H = whole.rankers()
+        assert H.plan[0].one_sided == "has a value in 68 rows (all positive)"
+
+
+def test_a_kind_that_was_asked_for_is_no_warning():
+    paid, y = filled_for(90, 6310, 68, 0)
+    H, said = table_of({"paid": paid}, y, kinds={"paid": "date"})
+    assert (H.plan[0].one_sided, said) == ("has a value in 68 rows (all positive)", "")
+
+
+def test_a_column_that_separates_alone_has_one_warning():
+    paid, y = filled_for(90, 310, 90, 0)
+    H, said = table_of({"paid": paid}, y)
+    assert (H.plan[0].separates, H.plan[0].one_sided) == (True, "")
+    assert said.startswith("Columns that separate the sides nearly alone: paid.\n")
+    assert "on one side" not in said
+
+
+def test_a_value_that_only_positives_have_is_no_leak():
+    y = np.arange(6400) < 90
+    gain = np.where(np.arange(6400) < 68, 15024, np.arange(6400) % 5)
+    H, said = table_of({"gain": gain.tolist(), "code": ["z" if k < 68 else "abcd"[k % 4] for k in range(6400)]}, y)
+    assert [(of.note, of.one_sided) for of in H.plan] == [("", ""), ("", "")]
+    assert said == ""
+
+
 # Values in reasons, and columns that move together
 
 

@@ -2596,6 +2596,28 @@ def test_columns_and_leaks_are_printed_before_the_training(capsys, tmp_path, mon
         assert (status, out.strip(), err) == (130, printed, "")
 
 
+@pytest.mark.usefixtures("few_points", "few_resamples")
+@pytest.mark.parametrize("how", [[], ["--memory", "0"]])
+def test_a_column_with_values_for_positives_only_is_pointed_out(capsys, tmp_path, how):
+    rng, path, page = np.random.default_rng(0), tmp_path / "t.csv", tmp_path / "r.html"
+    y = np.arange(900) % 9 == 0
+    paid = np.where(y & (np.arange(900) % 18 == 0), "2026-03-01", "")
+    seen = np.where(y & (np.arange(900) % 27 == 0), "", "yes")
+    frame = pandas.DataFrame({"x": rng.normal(size=900) + y, "charged": paid, "seen": seen, "y": y * 1})
+    frame.to_csv(path, index=False)
+    call = (path, "--label", "y", *QUICK, "--holdout", 0, *how)
+    out = run(capsys, *call, "--report", page)[1]
+    told = "charged has a value in 50 rows (all positive), seen is missing in 34 rows (all positive)"
+    warned = f"{told}. Are the columns known only after the outcome?"
+    plain = " ".join(out.partition("\n\nModel")[0].split())
+    assert plain.count(f"warning: {warned} To leave them out: --ignore charged,seen.") == 1
+    assert "alone almost separates" not in out
+    assert "--ignore charged,seen" in out.split("Next steps\n")[1]
+    assert warned in page.read_text(encoding="utf-8")
+    out = run(capsys, *call, "--ignore", "charged", "--ignore", "seen")[1]
+    assert "outcome" not in out
+
+
 def level_file(path, countries, seed=0, n=400):
     """Write rows with countries drawn from some, a number that shifts with the label, and the label."""
     rng = np.random.default_rng(seed)

@@ -813,6 +813,16 @@ def test_notes_are_not_counted_as_warnings(tmp_path):
         assert "Columns with rare values" in notes
 
 
+def test_values_for_positives_only_are_a_warning(tmp_path):
+    H, lam, _ = model({**TABLE, "paid": [1.0 if y and k % 2 else None for k, y in enumerate(Y)]})
+    (note,) = [of.one_sided for of in H.plan if of.one_sided]
+    X = {**some(TABLE, HELD), "paid": [None] * int(HELD.sum())}
+    pnorm.report_html(tmp_path / "r.html", X, Y[HELD], H, lam, label="y")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert note.endswith("rows (all positive)")
+    assert page.count(f"<strong>paid</strong> {note}. Is the column known only after the outcome?") == 2
+
+
 @pytest.mark.parametrize(("rows", "grave"), [(5, False), (60, True)])
 def test_new_levels_are_a_warning_in_many_rows_and_later_days_never(fitted, tmp_path, rows, grave):
     H, lam, _, X, y = fitted

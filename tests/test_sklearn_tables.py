@@ -839,6 +839,22 @@ def test_a_warning_names_the_plan_of_the_model_and_spellings():
         quick(kinds={"town": "any case"}).fit(X, np.sin(7 * x) + x > 0)
 
 
+def test_values_for_positives_only_are_a_warning():
+    x = np.linspace(-2, 2, 400)
+    y = np.sin(70 * x) + x > 1.5
+    X = {"x": x, "charged": [7.0 if at and k % 2 else None for k, at in enumerate(y)]}
+    with pytest.warns(TableWarning) as told:
+        model = quick().fit(X, y)
+    message = str(told[0].message)
+    assert message.startswith("Columns with values, or missing values, nearly all on one side: charged.\n")
+    assert message.endswith('"leave out" drops what is known only after the outcome')
+    n = sum(value is not None for value in X["charged"])
+    assert model.rankers_.plan[1].one_sided == f"has a value in {n} rows (all positive)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(kinds={"charged": "leave out"}).fit(X, y)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dict"])
 def test_words_and_numbers_for_missing_values(library):
     """The model is that of a table without them, and new rows are read so too."""

@@ -198,7 +198,7 @@ def code_rows(
     Warns
     -----
     TableWarning
-        With ``H="table"``, if columns are left out, or a column almost separates the sides alone.
+        With ``H="table"``, if columns are left out, or may be known only after the outcome.
     UnknownLevelWarning
         If values are no levels that `H` knows.
 

@@ -369,7 +369,7 @@ def _print_rows(arguments: argparse.Namespace, job: _Job) -> None:
 
 
 def _print_columns(job: _Job, H: Rankers) -> None:
-    """Print how the columns were read, and warn of those that almost separate the labels."""
+    """Print how the columns were read, and warn of those that may be known only after the label."""
     columns, n = job.columns, job.n_trained
     beside = [(str(columns.label), "label")]
     if columns.id is not None:

@@ -71,11 +71,6 @@ def leaks(H: Rankers) -> list[str]:
     return [of.name for of in getattr(H, "plan", ()) if of.separates]
 
 
-def near_copies(H: Rankers) -> list[str]:
-    """Return the columns that agree with the label in almost all rows."""
-    return [of.name for of in getattr(H, "plan", ()) if of.agrees]
-
-
 def suspects(H: Rankers) -> list[str]:
     """Return the columns that may be known only after the label."""
     return list(dict.fromkeys([name for of in of_leaks(H) for name in of.columns]))
@@ -111,7 +106,11 @@ def asks(H: Rankers) -> tuple[Ask, ...]:
 
 
 def of_leaks(H: Rankers) -> list[Verdict]:
-    """Return the verdicts on columns that almost separate the classes alone, or agree with the label in most rows."""
+    """Return the verdicts on columns that may be known only after the label.
+
+    They almost separate the classes alone, agree with the label in most rows, or have their values, or their missing
+    ones, nearly all on the smaller side.
+    """
     found = []
     names = [shown(name, 40) for name in leaks(H)]
     if names:
@@ -121,13 +120,19 @@ def of_leaks(H: Rankers) -> list[Verdict]:
             f"{'Is it' if one else 'Are they'} known before the label?"
         )
         found.append(Verdict("leak", told, names[0] if one else "", columns=tuple(leaks(H))))
-    alike = [(shown(of.name, 40), of.agrees) for of in getattr(H, "plan", ()) if of.agrees]
-    if alike:
-        one = len(alike) == 1
-        told = first([f"{name} {agrees}" for name, agrees in alike], 8, str)
-        told += f". {'Is the column' if one else 'Are the columns'} known only after the outcome?"
-        found.append(Verdict("leak", told, alike[0][0] if one else "", columns=tuple(near_copies(H))))
-    return found
+    plan = getattr(H, "plan", ())
+    return found + _of_late([(of.name, of.agrees) for of in plan]) + _of_late([(of.name, of.one_sided) for of in plan])
+
+
+def _of_late(notes: Sequence[tuple[str, str]]) -> list[Verdict]:
+    """Return the verdict on the columns that have a note, of pairs of a column and a note."""
+    late = [(name, note) for name, note in notes if note]
+    if not late:
+        return []
+    one = len(late) == 1
+    told = first([f"{shown(name, 40)} {note}" for name, note in late], 8, str)
+    told += f". {'Is the column' if one else 'Are the columns'} known only after the outcome?"
+    return [Verdict("leak", told, shown(late[0][0], 40) if one else "", columns=tuple([name for name, _ in late]))]
 
 
 def few_rows(quality: Quality, held_out: bool = True) -> str:

@@ -34,6 +34,8 @@ from pnorm.rankers._table import (
     APART,
     AS_ASKED,
     CODE,
+    EMPTY,
+    FILLED,
     ID,
     NO_LEVEL,
     OF,
@@ -88,6 +90,10 @@ the label so often that it may be another form of it."""
 
 _FEW_VALUES = 10
 """Values of such a column, at most. More values are a measurement, of which some are that good."""
+
+_LEAST_ROWS, _PURE, _CHANCE = 10, 0.95, 1e-6
+"""Rows, at least, in which a column has a value or is missing, the share of them on the smaller side from which on it
+may be known only after the outcome, and the probability of that share by chance, at most."""
 
 _MOST_UNITS, _MOSTLY = 10, 0.5
 """Different units after the numbers of a column, at most, and the share of its rows that have a number and a unit, and
@@ -206,7 +212,9 @@ def from_table(
         almost separates the sides alone; it may be known only after the outcome. The criterion is at least 20 values on
         each side and an AUC of at least 0.99: of the values, of the levels by their shares of positives, or of the
         indicator of missing values. For a column of at most 10 values, and for missing values, an AUC of 0.95 is
-        enough; the plan has the share of the rows in which the column agrees with the label.
+        enough; the plan has the share of the rows in which the column agrees with the label. If a column
+        has values, or is missing, in at least 10 rows, at least 95 % of which are on the side with fewer rows. The
+        probability of so many by chance is at most one in a million; the plan has the numbers.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
@@ -382,6 +390,8 @@ class _Learned:
     """Whether it almost separates the sides alone, and is not in `kinds`."""
     agrees: str = ""
     """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
+    one_sided: bool = False
+    """Whether its values, or its missing ones, are nearly all on the smaller side, and it is not in `kinds`."""
     spelled: str = ""
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
     all_rare: bool = False
@@ -402,6 +412,7 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         _SPELLED: [of for of in learned if of.spelled],
         _LEAKS: [of for of in learned if of.separates],
         _AGREE: [of for of in learned if of.agrees],
+        _ONE_SIDED: [of for of in learned if of.one_sided],
     }
     all_rare = _few([shown(of.plan.name) for of in learned if of.all_rare])
     said = {kind: _few([shown(of.plan.name) for of in columns]) for kind, columns in of_kind.items() if columns}
@@ -423,7 +434,7 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         "category": ("uses a column", _LEFT_OUT, _DOUBTS),
         DURATION: ("reads numbers with units of time", _OF_TIME),
         "any case": ("merges spellings", _SPELLED),
-        "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE),
+        "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE, _ONE_SIDED),
     }
     of_time = any(of.ask is not None and DURATION in of.ask.kinds for of in of_kind[_DOUBTS])
     apply = {*said, *[_OF_TIME] * of_time}
@@ -440,6 +451,7 @@ _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
 _OF_TIME = "of numbers with units of time"
 _LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
+_ONE_SIDED = "with values, or missing values, nearly all on one side"
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
 """Not empty if the tables of this run have been warned of; None if every table is warned of."""
@@ -457,7 +469,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _LEAKS, _AGREE
+    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _LEAKS, _AGREE, _ONE_SIDED
     return message.startswith(tuple([f"{_COLUMNS} {kind}: " for kind in kinds]))
 
 
@@ -486,7 +498,8 @@ class _Learner:
         self._unread: Unread | None = None
         self._n_values = 0
         self._missing = [0, 0]
-        self._alone = self._agrees = self._words_told = self._spelled = self._apart = self._code = self._unclear = ""
+        self._alone = self._agrees = self._one_sided = self._words_told = self._spelled = self._apart = ""
+        self._code = self._unclear = ""
         self._words: tuple[str, ...] = ()
         self._all_rare = self._has_levels = False
         self._span, self._ends = 0.0, (0.0, 0.0)
@@ -506,7 +519,7 @@ class _Learner:
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
         agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
         told = [self._words_told, self._unclear, unread]
-        notes = [self._note, self._doubt, *told, self._apart, self._code, alone, agrees]
+        notes = [self._note, self._doubt, *told, self._apart, self._code, alone, agrees, self._one_sided]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -516,7 +529,13 @@ class _Learner:
         found = _Learned(source, plan, self._doubt, self._ask(), all_rare=self._all_rare)
         if self._wish is not None:
             return found
-        return replace(found, separates=bool(self._alone), agrees=self._agrees, spelled=self._spelled)
+        return replace(
+            found,
+            separates=bool(self._alone),
+            agrees=self._agrees,
+            one_sided=bool(self._one_sided),
+            spelled=self._spelled,
+        )
 
     def read(self) -> ReadAs:
         """Return how the column is read, whatever it becomes."""
@@ -915,6 +934,8 @@ class _Learner:
                 self._agrees = _percent((max(self._missing) + max(known)) / sum(sizes))
             elif best >= _NEARLY and 0 < self._n_values <= _FEW_VALUES:
                 self._agrees = _percent(self._agreement(sum(sizes)))
+            else:
+                self._one_sided = _of_one_side(self._missing, sizes)
             return
         if by_missing >= best:
             self._alone = f"missing for nearly all {'positives' if of_missing > 0.5 else 'negatives'}"
@@ -1011,6 +1032,21 @@ def _auc_of_missing(missing: Sequence[int], sizes: Sequence[int]) -> float:
     if min(sizes) < FEW:
         return 0.5
     return 0.5 + 0.5 * (missing[0] / sizes[0] - missing[1] / sizes[1])
+
+
+def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:
+    """Return that the values of a column, or the missing ones, are nearly all on the smaller side; empty if not."""
+    from scipy.special import bdtrc
+
+    known = [size - n for n, size in zip(missing, sizes, strict=True)]
+    for what, rows in ((FILLED, known), (EMPTY, missing)):
+        n = sum(rows)
+        for of_side, size, side in zip(rows, sizes, ("positive", "negative"), strict=True):
+            share = size / sum(sizes)
+            is_pure = n >= _LEAST_ROWS and of_side >= _PURE * n and share <= 0.5
+            if is_pure and bdtrc(of_side - 1, n, share) <= _CHANCE:
+                return f"{what} {n:,} rows ({'all' if of_side == n else f'{of_side:,}'} {side})"
+    return ""
 
 
 def _alike(counts: Mapping[Any, int]) -> str:

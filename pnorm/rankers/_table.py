@@ -45,6 +45,9 @@ SEPARATES, ID, AS_ASKED = "almost separates the labels alone", "an id", "as aske
 AGREES = "agrees with the label in"
 """Begins the note on a column that may be another form of the label."""
 
+FILLED, EMPTY = "has a value in", "is missing in"
+"""Begin the note on a column whose values, or whose missing values, are nearly all on the smaller side."""
+
 APART = "and no other value"
 """Follows a number that may stand for a missing value, in notes on columns."""
 
@@ -80,6 +83,11 @@ class ColumnPlan:
     def agrees(self) -> str:
         """How often it agrees with the label, if that is so often that it may be another form of it; otherwise ""."""
         return next((part for part in self.note.split("; ") if part.startswith(AGREES)), "")
+
+    @property
+    def one_sided(self) -> str:
+        """In how many rows it has a value, or is missing, if these rows nearly all have one label; otherwise ""."""
+        return next((part for part in self.note.split("; ") if part.startswith((FILLED, EMPTY))), "")
 
     @property
     def apart(self) -> str:
