@@ -141,6 +141,8 @@ class Unread(Seen):
     """The rows of the examples, or their places in words."""
     in_training: int = 0
     """Such values of the rows that the weak rankers were made from, which they have told of."""
+    is_all: bool = True
+    """Whether there are no other values than the examples."""
 
     def placed(self, place: Callable[[int], str | None]) -> Unread:
         """Return these counts with the places of rows in words."""
@@ -149,7 +151,7 @@ class Unread(Seen):
     @property
     def none(self) -> Unread:
         """The counts of no values of this column."""
-        return replace(self, n=0, unknown=0, found=(), rows=())
+        return replace(self, n=0, unknown=0, found=(), rows=(), is_all=True)
 
     def at(self) -> str:
         """Return the place of the first example."""
@@ -168,9 +170,11 @@ class Unread(Seen):
 
     def told(self) -> str:
         """Return how many values do not read, and the first ones."""
-        more = " and others" if self.unknown > len(self.found) else ""
         values, do, count = ("value", "does", "counts") if self.unknown == 1 else ("values", "do", "count")
-        first = f": {', '.join(self.places())}{more}" if self.found else ""
+        first = f": {', '.join(self.places())}{'' if self.is_all else ' and others'}" if self.found else ""
+        if self.unknown > 1 and len(self.found) == 1 and self.is_all:
+            place = self._place(self.rows[0])
+            first = f": all are {self.found[0]}{f', first in {place}' if place else ''}"
         return f"{self.unknown:,} {values} {do} not read as {self.what} and {count} as missing{first}"
 
     def __add__(self, other: Seen) -> Unread:
@@ -179,16 +183,20 @@ class Unread(Seen):
         where = a.where
         if a.where != b.where:
             a, b, where = a.placed(a._place), b.placed(b._place), f"{a.where} and {b.where}"
-        of_values = dict(zip((*b.found, *a.found), (*b.rows, *a.rows), strict=True))
-        pairs = [(value, of_values[value]) for value in dict.fromkeys((*a.found, *b.found))][:EXAMPLES]
+        every = [*zip(a.found, a.rows, strict=True), *zip(b.found, b.rows, strict=True)]
+        if all(isinstance(row, int) for _, row in every):  # rows of one table
+            every.sort(key=lambda pair: pair[1])
+        of_values = dict(reversed(every))
+        pairs = [(value, of_values[value]) for value in dict.fromkeys([value for value, _ in every])]
         return replace(
             a,
             where=where,
             n=a.n + b.n,
             unknown=a.unknown + b.unknown,
-            found=tuple([value for value, _ in pairs]),
-            rows=tuple([row for _, row in pairs]),
+            found=tuple([value for value, _ in pairs[:EXAMPLES]]),
+            rows=tuple([row for _, row in pairs[:EXAMPLES]]),
             in_training=max(a.in_training, b.in_training),
+            is_all=a.is_all and b.is_all and len(pairs) <= EXAMPLES,
         )
 
 

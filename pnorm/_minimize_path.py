@@ -328,8 +328,8 @@ def asked_of(p: Any, l1: Any, l2: Any, penalty: str, tol: float, max_iter: int, 
         raise ValueError(f"one of p, l1 and l2 must be a sequence, the path, and the others numbers; {got}")
     along = paths[0]
     powers = _checks.several(p, "p", _checks.power)
-    weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"))
-    penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
+    weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"), 0)
+    penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"), 0)
     tol = _checks.nonnegative(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:

@@ -1887,6 +1887,10 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _Scorer(type(make_scorer(len))):  # type: ignore[misc]  # of scikit-learn, which routes metadata to it
     """A scorer whose positive label is that of the model, unless it is given another one."""
 
+    def __repr__(self) -> str:
+        options = [f"{name}={value!r}" for name, value in self._kwargs.items() if name != "measure"]
+        return f"scorer({', '.join([repr(self._kwargs['measure']), *options])})"
+
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **more: Any) -> float:
         label = (self._kwargs | more).get("pos_label")
         if label is None:

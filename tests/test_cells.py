@@ -314,7 +314,7 @@ def test_a_file_of_a_user(capsys, tmp_path):
     assert main([*asked, "--details", "--save", model, "--out", out]) == 0
     told = " ".join(capsys.readouterr()[0].split())
     assert "'n/k' counts as missing (" in told
-    assert "To keep such words as levels: --kind Amount=category" in told
+    assert "If it means no value: --missing n/k; to keep it as a level: --kind Amount=category" in told
     assert "two-digit years are read as 2021 to 2024" in told
     assert "Is the column known only after the outcome?" in told
     assert "Size number 4" in told
@@ -338,7 +338,7 @@ def test_the_first_run_names_the_options(capsys, tmp_path):
     told = " ".join(out.split())
     assert "To merge values that differ only in case or spaces: --kind City=any-case" in told
     assert "--kind Size=number, or --missing tiny --missing vast" in told
-    assert len(out.split("\nNext steps\n")[0].splitlines()) <= 68
+    assert len(out.split("\nNext steps\n")[0].splitlines()) <= 69
 
 
 def parts_of_columns(table, model):

@@ -2457,6 +2457,66 @@ def test_rows_without_a_time_are_trained_on_and_not_tested_on(capsys, tmp_path, 
     assert np.abs(found["score"].loc[own.index] - own["score"]).max() > 1e-6
 
 
+def orders(path, n=1500):
+    """A file with a word among numbers, first in line 2, a label that nothing tells of, and rows without a date."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 10 == 5
+    ages = [f"{x:.1f}" for x in rng.normal(50, 15, n)]
+    ages = ["unknown" if k % 50 == 0 or k in (305, 415) else age for k, age in enumerate(ages)]
+    days = pandas.date_range("2023-01-02", periods=n, freq="D").strftime("%Y-%m-%d")
+    frame = pandas.DataFrame({"age": ages, "day": days, "town": rng.choice(["Rome", "Oslo"], n), "back": y.astype(int)})
+    frame["day"] = frame["day"].where(np.arange(n) % 15 != 3)
+    frame.to_csv(path, index=False, sep=";")
+    return frame
+
+
+@BATCHES
+def test_the_first_word_among_numbers_is_named_with_the_options(capsys, tmp_path, batches):
+    path = tmp_path / "orders.csv"
+    ages = orders(path)["age"]
+    learn = (path, "--label", "back", "--holdout", 0, *QUICK, *batches)
+    told = " ".join(run(capsys, *learn)[1].split())
+    n = int((ages == "unknown").sum())
+    assert (
+        f"warning: age: {n} values do not read as a number and count as missing: all are 'unknown', first in line 2 of "
+        f"{path}. If it means no value: --missing unknown; to keep it as a level: --kind age=category " in told
+    )
+    assert "warning: age" not in run(capsys, *learn, "--missing", "unknown")[1]
+    assert "warning: age" not in run(capsys, *learn, "--kind", "age=category")[1]
+    texts = path.read_text(encoding="utf-8")
+    path.write_text(texts.replace("unknown", "n.d.", 2), encoding="utf-8")
+    told = " ".join(run(capsys, *learn)[1].split())
+    assert f"missing: 'n.d.' (line 2 of {path}), 'unknown' (line 102 of {path}). If they mean no value: --mi" in told
+    assert "--missing unknown --missing n.d.; to keep them as levels: --kind age=category " in told
+
+
+@BATCHES
+def test_rows_without_a_time_are_no_change(capsys, tmp_path, batches):
+    path = tmp_path / "orders.csv"
+    orders(path)
+    out = run(capsys, path, "--label", "back", "--time", "day", *QUICK, *batches)[1]
+    assert "rows have no time in day: trained on, not tested on" in out
+    assert "missing values" not in out
+
+
+def test_the_warnings_of_the_page_are_printed(capsys, tmp_path):
+    """In the words of the page; how rows are numbered is a note there."""
+    path, page = tmp_path / "orders.csv", tmp_path / "r.html"
+    orders(path)
+    out = run(capsys, path, "--label", "back", "--time", "day", "-p", "1,4", "--report", page, "--top", 0)[1]
+    told = " ".join(out.split())
+    written = page.read_text(encoding="utf-8")
+    section = written.split('<section id="warnings"')[1]
+    said = re.findall(r"<li>(.*?)</li>", section.split("<h3>Notes</h3>")[0], re.DOTALL)
+    assert len(said) >= 2
+    for warning in said:
+        assert html.unescape(re.sub("<[^>]*>", "", warning)).removesuffix(".") in told
+    assert f"There are {len(said)} warnings" in written
+    assert "Row: data rows of the file, counted from 0" in section.split("<h3>Notes</h3>")[1]
+    doubt = re.search(r"By partial AUC, the best is not shown to be better than a random order.*? to [\d.]+\.", told)[0]
+    assert doubt in html.unescape(written)
+
+
 @BATCHES
 def test_the_number_of_a_row_is_explained_where_it_has_no_id(capsys, tmp_path, batches):
     """With the line of the first row, unless the file would have to be read again for it."""
@@ -2847,7 +2907,7 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
         said = " ".join(out.split())
         found = html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
         assert (status, said.count("not read as a number")) == (0, 1)
-        told = re.search(r"warning: (Amt: (\d) values do not read as .*? and others\.) ", said)  # not again of the test
+        told = re.search(r"warning: (Amt: (\d) values do not read as .*?\)\.) ", said)  # not again of the test
         assert re.findall(rf"'(tb[ac])' \(line \d+ of {re.escape(str(path))}\)", told[1]) in (
             ["tbc", "tba"],
             ["tba", "tbc"],
@@ -2862,8 +2922,8 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     write([*texts[:3], "tbc", *texts[4:]])
     out = " ".join(run(capsys, path, "--label", "Bought", "-t", 5, "--test", later, "--report", page)[1].split())
     told = f"Amt: 6 values do not read as a number and count as missing: 'tbc' (line 5 of {path}), 'tba' (line 6 of {later})"
-    assert f"{told} and others; 5 of them are new, in the test rows." in out
-    assert f"{told} and others; 5" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
+    assert f"{told}; 5 of them are new, in the test rows." in out
+    assert f"{told}; 5" in html.unescape(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
     write(["2.3k", *texts[1:]])
     status, _, err = run(capsys, path, "--model", model)
     assert status == 0

@@ -509,3 +509,31 @@ def test_damaged_columns_are_refused(name):
         column.pop("levels")
     with pytest.raises(ValueError, match=message):
         pnorm.Profile.from_dict(data | {"columns": [column]})
+
+
+@pytest.mark.parametrize("is_profile", [False, True])
+def test_a_column_is_compared_among_the_rows_that_have_a_value(is_profile):
+    """As `drift` does of these rows; all other columns as before."""
+    old, new = people(3000, seed=1), people(1000, seed=2, start="2024-02-01", shift=1.0)
+    undated = np.arange(3000) % 10 == 0
+    old["when"] = np.where(undated, np.datetime64("NaT"), old["when"])
+    pos, neg = rows_of(old, np.flatnonzero(RNG.random(3000) < 0.3)), rows_of(old, np.arange(2000))
+    H = rankers.from_table(pos, neg)
+    lam = np.random.default_rng(0).normal(size=len(H))
+    before = pnorm.profile(old, H, lam) if is_profile else old
+    every = pnorm.drift(before, new, H, lam)
+    found = _drift.drift_between(before, new, H, lam, among_known="when")
+    of_known = pnorm.drift(rows_of(old, np.flatnonzero(~undated)), new, H, lam)
+    assert "when (weekday)" in every.moved
+    assert "none of the rows have missing values, and 10.0 % had" in " ".join(every.warnings)
+    told = [sentence for sentence in found.warnings if sentence.startswith("when")]
+    assert "missing" not in " ".join(told)
+    names = [column.name for column in found.columns]
+    assert sorted(names) == sorted([column.name for column in every.columns])
+    for column in found.columns:
+        other = of_known if column.name in ("when (weekday)", "when (hour)", "when (month)") else every
+        (same,) = [of for of in other.columns if of.name == column.name]
+        np.testing.assert_allclose([column.psi, column.by_chance], [same.psi, same.by_chance], rtol=1e-9)
+        if column.name.startswith("when"):
+            assert column.missing == (0.1, 0.0)
+    assert found.score.psi == every.score.psi

@@ -635,7 +635,8 @@ def test_text_that_is_numbers_but_for_a_word_says_so():
         said
         == "Columns with values that do not read: n.\nH.plan has the reasons; replace values that do not read with None"
     )
-    assert G.plan[0].note == "2 values do not read as a number and count as missing: 'n.d.' (row 60 of pos) and others"
+    note = "2 values do not read as a number and count as missing: all are 'n.d.', first in row 60 of pos"
+    assert G.plan[0].note == note
     assert [(of.kind, of.missing) for of in G.plan] == [("number", 2), ("number", 0)]
 
 

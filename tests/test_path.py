@@ -232,7 +232,7 @@ def test_it_prints_a_line_for_each_point():
         ({"l2": []}, ValueError, "l2 is empty"),
         ({"l2": [1, -1]}, ValueError, "l2 must be zero or more; got -1"),
         ({"l2": [1, 1]}, ValueError, "l2 has 1 2 times"),
-        ({"l2": "many"}, TypeError, "l2 must be a sequence of numbers"),
+        ({"l2": "many"}, TypeError, "l2 must be a number of 0 or more, or a sequence of such numbers"),
         ({"p": [0.5, 1]}, ValueError, "p must be at least 1"),
         ({"p": [1, 4], "price": pnorm.objectives.Linear()}, ValueError, "p = 4 and price=Power(1) both set the price"),
         ({"loss": "hinge"}, ValueError, "loss 'hinge' has corners"),

@@ -1055,6 +1055,7 @@ def test_weights_and_groups_are_routed(data):
     with pytest.raises(ValueError, match=r"\[groups\] are passed but are not explicitly set"):
         cross_val_score(plain, X, y, params={"groups": g}, scoring=positives_at_top_scorer)
 
+    assert repr(scorer("precision_at", k=10)) == "scorer('precision_at', k=10)"
     weighted = scorer("auc").set_score_request(sample_weight=True)
     found = cross_validate(
         model, X, y, params={"groups": g, "sample_weight": c}, cv=GroupKFold(3), scoring=weighted, return_indices=True
@@ -1156,6 +1157,8 @@ def test_of_several_powers_cross_validation_chooses_one(data):
     np.testing.assert_array_equal(model.lam_, alone.lam_)
     np.testing.assert_array_equal(PNormPush(p=[4], t_max=5).fit(X, y).lam_, PNormPush(p=4, t_max=5).fit(X, y).lam_)
     assert clone(model).p == (2, 16)
+    with pytest.raises(TypeError, match="p must be a number of 1 or more, or a sequence of such numbers; got 'auto'"):
+        PNormPush(p="auto").fit(X, y)
 
 
 def test_monotone_goes_to_the_columns(data):

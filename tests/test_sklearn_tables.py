@@ -205,6 +205,28 @@ def test_tables_in_scikit_learns_machinery(frame):
     assert clone(given).get_params() == given.get_params()
 
 
+@pytest.mark.parametrize("dropped", [0, 3])
+def test_the_first_value_that_does_not_read_is_that_of_the_table(dropped):
+    """Whatever its label is, and where rows of weight zero are left out."""
+    x = np.arange(400.0) + 0.5
+    y = x > 199
+    weight = np.where(np.arange(x.size) < dropped, 0.0, 1.0)
+
+    def note(words):
+        texts = [words.get(k, str(value)) for k, value in enumerate(x)]
+        with pytest.warns(TableWarning, match="do not read: age"):
+            model = quick().fit(as_frame({"age": texts, "x": x % 7}, "pandas"), y, weight)
+        return model.rankers_.plan[0].note.partition(": ")[2].partition(";")[0]
+
+    words = {5: "unknown", 9: "unknown", 210: "unknown", 300: " unknown"}
+    assert note(words) == "all are 'unknown', first in row 5 of X"
+    assert note({0: "unknown"} | words) == f"all are 'unknown', first in row {0 if not dropped else 5} of X"
+    words = {205: "tbc", 5: "unknown", 9: "tbc", 210: "unknown"}
+    assert note(words) == "'unknown' (row 5 of X), 'tbc' (row 9 of X)"
+    words |= {250: "n.d.", 251: "open"}
+    assert note(words) == "'unknown' (row 5 of X), 'tbc' (row 9 of X), 'n.d.' (row 250 of X) and others"
+
+
 @pytest.mark.parametrize("library", ["pandas", "dict"])
 def test_errors_name_the_column_and_the_row_that_was_given(library):
     table, y = columns()

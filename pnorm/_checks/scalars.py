@@ -40,12 +40,12 @@ def real(x: Any, name: str) -> float:
     return value
 
 
-def numbers_of(values: Any, name: str) -> list[float]:
+def numbers_of(values: Any, name: str, expected: str = "a sequence of") -> list[float]:
     """Return a sequence of finite real numbers as a list of floats."""
     try:
         return [real(value, name) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
+        raise TypeError(f"{name} must be {expected} numbers; got {shown(values)}") from None
 
 
 def coefficients(values: Mapping[Any, Any], name: str) -> dict[str, float]:
@@ -58,9 +58,11 @@ def coefficients(values: Mapping[Any, Any], name: str) -> dict[str, float]:
     return found
 
 
-def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
-    """Return distinct numbers, each checked by `check`; a single number is a sequence of one."""
-    found = [check(value) for value in ([values] if isinstance(values, numbers.Real) else numbers_of(values, name))]
+def several(values: Any, name: str, check: Callable[[Any], float], least: int = 1) -> list[float]:
+    """Return distinct numbers of `least` or more, as `check` checks each; a single number is a sequence of one."""
+    expected = f"a number of {least} or more, or a sequence of such"
+    given = [values] if isinstance(values, numbers.Real) else numbers_of(values, name, expected)
+    found = [check(value) for value in given]
     if not found:
         raise ValueError(f"{name} is empty; at least one number is needed")
     for value in found:

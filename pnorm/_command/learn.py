@@ -31,7 +31,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
-from pnorm._reasons.drift import MUCH
+from pnorm._reasons.drift import MUCH, drift_between
 from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
@@ -142,8 +142,8 @@ class _Job:
         if name in ("pos", "neg"):
             side = self._y[name == "neg"]
             return self.file.place(int(np.flatnonzero(self.trained & side)[row]))
-        if name == "source" and self.reader is not None:
-            return self.reader.place(row)
+        if name == "source":
+            return self.file.place(row) if self.reader is None else self.reader.place(row)
         if name != "X":
             return None
         return self.measured.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
@@ -304,13 +304,15 @@ def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
     progress("comparing the test with the training rows")
     table = found.training[0] if job.drawn is None else _checks.rows(job.file.table, job.like_all())
     with kept([], UnknownLevelWarning):  # the test has told of them
-        return pnorm.drift(table, found.held_out[0], found.learned.H, found.learned.lam)
+        H, lam = found.learned.H, found.learned.lam
+        return drift_between(table, found.held_out[0], H, lam, among_known=job.columns.time)
 
 
 def _untested(job: _Job, how: Mapping[str, Any]) -> _Found:
     """Learn from all rows, and measure the list on the same rows."""
     folds = hold_out.folds(job.file.y, _default.FOLDS, how["seed"], job.units)
-    learned = learn(*job.sides(), folds=folds, **how)
+    called = np.flatnonzero(job.file.y), np.flatnonzero(~job.file.y)
+    learned = learn(*job.sides(), folds=folds, called=called, **how)
     how["progress"]("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
     y = job.file.y[measured_rows]
@@ -542,7 +544,8 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
     learned, (at, why) = found.learned, top
     title = f"{learned.push.capitalize()} of the list: {counted(at.size, 'row')} of {found.f.size:,} {job.told}"
     if not at.size:
-        return title, []
+        wrong, is_wrong = markup.calibrated(found.quality) if found.tested is not None else ("", False)
+        return title, printing.sentences(wrong) if is_wrong else []
     shown_rows, f = found.rows[at], found.f[at]
     take = None if found.cutoff is None or found.cutoff.score is None else f >= found.cutoff.score
     is_hidden = found.tested is not None and hidden_probabilities(found.quality)
@@ -770,14 +773,14 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     others = _other_warnings(found)
     notes = [in_file(text, job.place) for text in (*[ALONE] * learned.alone, *learned.warnings) if text in others]
     notes += [] if test is None else test.copied
-    notes += printing.numbering(measured, int(found.rows[first_places(found.f, 1, learned.push)[0]]))
+    facts = printing.numbering(measured, int(found.rows[first_places(found.f, 1, learned.push)[0]]))
     if found.is_refitted:
-        notes.append(_REFITTED)
+        facts.append(_REFITTED)
     if training is not None and job.drawn is not None:
         like_all = job.like_all()
         training = _checks.rows(job.file.table, like_all), job.file.y[like_all]
         if like_all.size < job.n_trained:
-            notes.append(
+            facts.append(
                 f"The model learned from {job.n_trained:,} rows, {job.drawn.n_trained[0]:,} of them positive. The "
                 f"figures for training rows on this page are from a sample of {like_all.size:,} of them."
             )
@@ -796,6 +799,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
             printing.average(learned.push),
             partial(in_file, place=job.place),
             printing.n_listed(arguments),
+            facts,
         ),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,

@@ -25,9 +25,8 @@ from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
-from pnorm._report.verdicts import asks, proof
+from pnorm._report.verdicts import asks, chosen_by_chance, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._readings import CATEGORY
 from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
@@ -294,16 +293,20 @@ def kind_hints(H: Rankers) -> list[str]:
     found = []
     for ask in asks(H):
         words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
+        missing = pasted(*[part for word in ask.words for part in ("--missing", word)])
         hint = ""
         if words and ask.lost:
             hint = f" Use {' or '.join([pasted('--kind', word) for word in words])}"
+            hint += f", or {missing}" if missing else ""
         elif words:
-            hints = [f"To keep such words as levels: {pasted('--kind', words[0])}"] * (ask.kinds[0] == CATEGORY)
+            hints = []
+            if missing:
+                forms = ("they mean", "them", "levels"), ("it means", "it", "a level")
+                mean, it, levels = forms[len(ask.words) == 1]
+                hints = [f"If {mean} no value: {missing}; to keep {it} as {levels}: {pasted('--kind', words[0])}"]
             marks = [pasted("--kind", word) for word in words[len(hints) :]]
             hints += [f"To read such numbers: {' or '.join(marks)}"] * bool(marks)
             hint = f" {'. '.join(hints)}"
-        if ask.words:
-            hint += f", or {pasted(*[part for word in ask.words for part in ('--missing', word)])}"
         found.append(hint)
     return found
 
@@ -373,8 +376,10 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
+    doubt = [] if found is None else chosen_by_chance(found)
     proved = proof(trace, has_details, is_good or has_details)
-    return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
+    told = [" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])), *doubt]
+    return [line for text in told for line in sentences(text)]
 
 
 def columns_in_use(learned: Learned) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from pnorm._score import scored, sigmoid
 from pnorm._trace import Trace, followed
 from pnorm._train import train
 from pnorm.rankers import Rankers, TableWarning
+from pnorm.rankers._base import Index
+from pnorm.rankers._from_table import numbered
 
 P_OF_ROUNDS = 4.0
 """p, where rounds are asked for and p is not: nothing is chosen then."""
@@ -104,6 +106,7 @@ def learn(
     progress: Progress | None = None,
     on_made: Callable[[Rankers], None] | None = None,
     whole: Whole | None = None,
+    called: tuple[Index, Index] | None = None,
 ) -> Learned:
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
 
@@ -115,7 +118,8 @@ def learn(
     `seed` deals the folds, unless `folds` has the fold of each row of either side.
     `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with
     the weak rankers of the first kind, before anything is chosen or trained. With `whole` the rows are a sample of
-    those to train on: it serves the choice, and the model is that of all of them.
+    those to train on: it serves the choice, and the model is that of all of them. `called` are the numbers of the rows
+    of either side in one table, which messages on its columns call "source".
 
     What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
@@ -131,7 +135,10 @@ def learn(
     if p is not None and len(_checks.several(p, "p", _checks.power)) > 1 and t_max is not None:
         raise ValueError("t_max asks for rounds, which take one p; several are for the choice of a minimiser")
     told: list[str] = []
-    with kept(told, TableWarning, UnknownLevelWarning):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(kept(told, TableWarning, UnknownLevelWarning))
+        if called is not None and whole is None:
+            stack.enter_context(numbered("source", pos, neg, called))
         if rankers is None:
             known = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)
         else:
@@ -282,7 +289,7 @@ def _minimised(
     return followed(*found)
 
 
-@contextmanager
+@contextlib.contextmanager
 def kept(into: list[Any], *categories: type[Warning], read: Callable[[Any], Any] = str) -> Iterator[None]:
     """Keep the texts of warnings of some kinds, or what `read` makes of them, each once, and let all others go on."""
     with warnings.catch_warnings(record=True) as caught:

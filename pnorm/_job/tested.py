@@ -104,7 +104,8 @@ def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
     (X, known), (X_held, y_held) = [(_checks.rows(table, where), positive[where]) for where in places]
     if options.get("units") is not None:
         options["units"] = options["units"][places[0]]
-    return learn_and_test(X, known, X_held, y_held, _rows=places[1], _whole=(table, positive), **options)
+    _rows = tuple(places)
+    return learn_and_test(X, known, X_held, y_held, _rows=_rows, _whole=(table, positive), **options)
 
 
 def learn_and_test(
@@ -159,9 +160,10 @@ def learn_and_test(
     told: list[Warning] = []
     seconds: dict[str, float] = {}
     pos, neg = _sides(X, positive)
+    rows = (np.arange(positive.size), np.arange(n)) if _rows is None else _rows
     with _timed("learn", seconds):
-        dealt = folds(positive, _default.FOLDS, seed, units)
-        learned = learn(pos, neg, seed=seed, folds=dealt, n_threads=n_threads, progress=progress, **how)
+        dealt, called = folds(positive, _default.FOLDS, seed, units), (rows[0][positive], rows[0][~positive])
+        learned = learn(pos, neg, seed=seed, folds=dealt, n_threads=n_threads, progress=progress, called=called, **how)
     if progress is not None:
         progress("testing", 0, 3)
     with kept(told, TableWarning, UnknownLevelWarning, read=lambda warning: warning):
@@ -220,7 +222,7 @@ def learn_and_test(
         found,
         (X, positive),
         (X_held, positive_held),
-        np.arange(n) if _rows is None else _rows,
+        rows[1],
         f,
         probabilities,
         others,

@@ -481,6 +481,24 @@ def drift(
     age     0.012      0.013                   0.1 %      -0.001  +0.032
     score   0.247      0.014       moved                  +0.002  +0.527
     """
+    return drift_between(old, new, H, lam, old_weight, new_weight, confidence, n_threads)
+
+
+def drift_between(
+    old: Profile | Mapping[str, Any] | _checks.Rows,
+    new: _checks.Rows,
+    H: WeakRankers,
+    lam: Coefficients,
+    old_weight: Weights | None = None,
+    new_weight: Weights | None = None,
+    confidence: float = 0.95,
+    n_threads: int | None = None,
+    among_known: str | None = None,
+) -> Drift:
+    """Return what `drift` does; a column of the table may be compared among the rows that have a value of it.
+
+    The new rows may have been chosen by the column, so that none of them lacks a value.
+    """
     n_threads, confidence = _checks.threads(n_threads), _checks.probability(confidence, "confidence")
     rankers = as_rankers(H, new, "new")
     lam = coefficients_of(lam, rankers)
@@ -492,11 +510,18 @@ def drift(
     elif old_weight is not None:
         raise ValueError("old_weight is for rows, and old is a profile, which has its weights; leave old_weight out")
     with _checks.rows_called("new"):
-        return _compared(old, new, rankers, lam, new_weight, confidence, n_threads)
+        return _compared(old, new, rankers, lam, new_weight, confidence, n_threads, among_known)
 
 
 def _compared(
-    old: Profile, X: Any, rankers: Any, lam: Vector, weight: Any, confidence: float, n_threads: int | None
+    old: Profile,
+    X: Any,
+    rankers: Any,
+    lam: Vector,
+    weight: Any,
+    confidence: float,
+    n_threads: int | None,
+    among_known: str | None,
 ) -> Drift:
     if old.of != check_sum(rankers, lam):
         raise ValueError(
@@ -514,7 +539,8 @@ def _compared(
                 raise ValueError(
                     f"old is a profile with {there} in the place of {shown(part.name)}; make one with pnorm.profile"
                 )
-            columns.append(_moved(column, part, old, rows))
+            is_known = among_known is not None and part.shape is not None and part.shape.column_name == among_known
+            columns.append(_moved(column, part, old, rows, is_known))
     if (column := next(of_columns, None)) is not None:
         raise ValueError(
             f"old is a profile with the column {shown(column.name)}, which has no coefficients; make one with "
@@ -530,10 +556,11 @@ def _compared(
 # One column -----------------------------------------------------------------------------------------
 
 
-def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> ColumnDrift:
+def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows, is_known: bool) -> ColumnDrift:
+    """Return the drift of a column; where `is_known`, among the rows that have a value."""
     mean = rows.mean(part.adds)
     if part.kind != LEVELS:
-        return _of_numbers(column, part.numbers(), mean, old, rows)
+        return _of_numbers(column, part.numbers(), mean, old, rows, is_known)
     tally = part.tally(column.levels)
     shares = rows.shares(tally.codes, tally.missing + 1)
     counts = rows.counts(tally.codes, tally.missing + 1)
@@ -557,10 +584,12 @@ def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> Colum
     else:
         found.append(("levels never seen", 0.0, of_unseen))
     found.append(("missing", column.missing, float(shares[-1])))
-    return _indexed(column, found, old, rows, mean, True, unseen=unseen, unseen_share=of_unseen)
+    return _indexed(column, found, old, rows, mean, True, is_known, unseen=unseen, unseen_share=of_unseen)
 
 
-def _of_numbers(column: ColumnProfile, x: Vector, mean: float, old: Profile, rows: Rows) -> ColumnDrift:
+def _of_numbers(
+    column: ColumnProfile, x: Vector, mean: float, old: Profile, rows: Rows, is_known: bool = False
+) -> ColumnDrift:
     write = partial(value_named, column.kind)
     known = x[~np.isnan(x)] if rows.weight is None else x[~np.isnan(x) & (rows.weight > 0.0)]
     outside, ends = (0.0, 0.0), tuple[str, ...]()
@@ -581,7 +610,7 @@ def _of_numbers(column: ColumnProfile, x: Vector, mean: float, old: Profile, row
     else:
         found = [("any", 0.0, rows.share(~np.isnan(x)))]
     found.append(("missing", column.missing, rows.share(np.isnan(x))))
-    return _indexed(column, found, old, rows, mean, False, outside=outside, ends=ends)
+    return _indexed(column, found, old, rows, mean, False, is_known, outside=outside, ends=ends)
 
 
 def _indexed(
@@ -591,14 +620,19 @@ def _indexed(
     rows: Rows,
     mean: float,
     sort: bool,
+    is_known: bool,
     outside: tuple[float, float] = (0.0, 0.0),
     unseen: dict[str, int] | None = None,
     unseen_share: float = 0.0,
     ends: tuple[str, ...] = (),
 ) -> ColumnDrift:
+    n, m, missing = old.effective, rows.effective, (column.missing, found[-1][2])
+    if is_known and max(missing) < 1.0:
+        known = 1.0 - missing[0], 1.0 - missing[1]
+        found = [(text, then / known[0], now / known[1]) for text, then, now in found[:-1]]
+        n, m = n * known[0], m * known[1]
     there = [of for of in found if of[1] or of[2]]
     then, now = np.array([of[1:] for of in there]).reshape(-1, 2).T
-    n, m = old.effective, rows.effective
     trend = column.kind == TREND
     return ColumnDrift(
         column.name,
@@ -607,7 +641,7 @@ def _indexed(
         math.nan if trend else (len(there) - 1) * (1.0 / n + 1.0 / m),
         math.nan if trend else _p_value(then, now, n, m, sort),
         False,
-        (column.missing, found[-1][2]),
+        missing,
         outside,
         unseen or {},
         unseen_share,

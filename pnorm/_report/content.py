@@ -20,9 +20,9 @@ from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
 from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number
-from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, signed_count, text
+from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
-from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
+from pnorm._report.verdicts import Verdict, chosen_by_chance, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
@@ -86,6 +86,9 @@ class Findings:
     cutoff: Cutoff | None
     drift: Drift | None
     notes: Sequence[str]
+    """Warnings."""
+    facts: Sequence[str]
+    """What needs no action."""
     reproduce: Mapping[str, str]
 
     @property
@@ -525,8 +528,7 @@ def _of_best(found: CrossValidation) -> list[str]:
     if found._out_of_fold is not None:
         told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
     else:
-        near_chance = found._near_chance(measure_named(found.metric))
-        told += [f"{near_chance[0].upper()}{near_chance[1:]}."] if near_chance else []
+        told += chosen_by_chance(found)
     if found.status is not None:
         n, within = found._proved
         total = found.status.size
@@ -590,15 +592,6 @@ def _choice_chart(found: CrossValidation) -> str:
         chart.dots([scaled[i][s]], [mean[i, s]])
     caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
     return markup.figure(str(chart), caption, legend(entries))
-
-
-def measure_named(name: str) -> str:
-    """Return the name of a measure in words, inside a sentence."""
-    return " ".join([part.upper() if part in _SHORT else part for part in name.split("_")])
-
-
-_SHORT = ("auc", "ndcg", "bedroc", "map", "mrr", "err")
-"""Names of measures that are initials."""
 
 
 def html_name(name: str) -> str:
@@ -678,7 +671,7 @@ def _warned(of: Findings) -> list[str]:
 
 def _noticed(of: Findings) -> list[str]:
     """Return what a reader may want to know and that needs no action, as HTML."""
-    said = []
+    said = [text(fact, markup.SENTENCE) for fact in of.facts]
     left = [column for column in of.plan if column.rankers == 0 and column.note != AS_ASKED]
     if left:
         said.append(f"Columns left out: {_noted(left)}.")

@@ -185,6 +185,15 @@ def _more(low: float, high: float) -> str:
     return f"{low_told} fewer to {high_told} more"
 
 
+_SHORT = ("auc", "ndcg", "bedroc", "map", "mrr", "err")
+"""Parts of names of measures that are written in capitals."""
+
+
+def measure_named(name: str) -> str:
+    """Return the name of a measure in words, inside a sentence."""
+    return " ".join([part.upper() if part in _SHORT else part for part in name.split("_")])
+
+
 NO_BETTER = "The test does not show that this list is better than a random order."
 
 

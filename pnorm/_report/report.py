@@ -64,6 +64,8 @@ class Beside(NamedTuple):
     """Replaces rows of tables in a text by places in the file."""
     n_listed: int = 0
     """The number of rows that are listed elsewhere as well, for `quality`."""
+    facts: Sequence[str] = ()
+    """Sentences that need no action, for the notes below the warnings."""
 
 
 @_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
@@ -235,7 +237,7 @@ def report_html(
     if b is not None and power is None:
         raise ValueError("intercept makes probabilities together with p; give p as well")
     lists = {} if others is None else _checks.scores_by_name(others, "others", n, "one score per row of X")
-    said, facts = _checks.texts(notes, "notes"), _checks.texts_by_name(reproduce or {}, "reproduce", "command")
+    said, commands = _checks.texts(notes, "notes"), _checks.texts_by_name(reproduce or {}, "reproduce", "command")
     _checks.instance(cross_validation, "cross_validation", CrossValidation, "pnorm.cross_validate")
     _checks.instance(trace, "trace", Trace, "training")
     _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
@@ -302,7 +304,8 @@ def report_html(
         cutoff=cutoff,
         drift=moved,
         notes=said,
-        reproduce=facts,
+        facts=beside.facts,
+        reproduce=commands,
     )
     made = content.sections(findings)
     foot = f"Made by pnorm {text(version)}. This page needs no network and contains no scripts."

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pnorm._categories import Unread
 from pnorm._checks.text import counted, first, shown
+from pnorm._cross_validation import CrossValidation
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import Drift
@@ -249,6 +250,12 @@ def of_drift(drift: Drift | None) -> list[Verdict]:
         return []
     told = zip(drift._sentences(), drift._grave(), strict=True)
     return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
+
+
+def chosen_by_chance(found: CrossValidation) -> list[str]:
+    """Return that the best of a cross-validation is not shown to be better than a random order, if so."""
+    told = found._near_chance(markup.measure_named(found.metric))
+    return [f"{told[0].upper()}{told[1:]}."] if told else []
 
 
 def proof(trace: Trace, has_gap: bool = True, is_good: bool = True) -> str:

@@ -246,6 +246,7 @@ def from_table(
     >>> H.evaluate({"city": ["Pisa"], "smoker": [False], "age": ["57"]})
     array([[1., 1., 0., 0., 0., 0., 0., 1.]])
     """
+    whole, places = _NUMBERED.get().of(pos, neg)
     B: Any = _checks.from_records(neg, "neg")
     A: Any = _checks.from_records(pos, "pos", B if _checks.is_columns(B) else ())
     B = _checks.from_records(neg, "neg", A if _checks.is_columns(A) else ())
@@ -259,8 +260,8 @@ def from_table(
     def column(c: int) -> Column:
         return ColumnOfRows(
             [
-                (_checks.cells_of(X, name, found, width, [c])[0], Where(name, c, found, False))
-                for name, X in (("pos", A), ("neg", B))
+                (_checks.cells_of(X, name, found, width, [c])[0], Where(whole or name, c, found, False, rows))
+                for name, X, rows in (("pos", A, places[0]), ("neg", B, places[1]))
             ]
         )
 
@@ -279,6 +280,33 @@ def from_table(
         max_levels=max_levels,
         n_threads=n_threads,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbered:
+    """The name of a table, two parts of it, and the numbers of their rows."""
+
+    name: str = ""
+    parts: tuple[Any, Any] = (None, None)
+    rows: tuple[Index | None, Index | None] = (None, None)
+
+    def of(self, pos: Any, neg: Any) -> tuple[str, tuple[Index | None, Index | None]]:
+        """Return the name and the numbers if these are the parts."""
+        is_known = pos is self.parts[0] and neg is self.parts[1]
+        return (self.name, self.rows) if is_known else ("", (None, None))
+
+
+_NUMBERED: ContextVar[_Numbered] = ContextVar("_NUMBERED", default=_Numbered())  # noqa: B039
+
+
+@contextlib.contextmanager
+def numbered(name: str, pos: Any, neg: Any, rows: tuple[Index, Index]) -> Iterator[None]:
+    """Let messages of `from_table` on cells of these two tables have the name and the rows of the table of both."""
+    token = _NUMBERED.set(_Numbered(name, (pos, neg), rows))
+    try:
+        yield
+    finally:
+        _NUMBERED.reset(token)
 
 
 def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> Table:
@@ -551,8 +579,8 @@ class _Learner:
             return Ask(self._label, self._doubt, self._kinds, words=self._words)
         unread = "" if self._unread is None else self._unread.told()
         told = "; ".join(filter(None, [self._words_told, self._unclear, unread]))
-        kinds = (CATEGORY,) * bool(self._words_told) + (_TWO[0] if self._unclear else ())
-        return Ask(self._label, told, kinds, lost=False, unread=self._unread) if told else None
+        kinds = (CATEGORY,) * bool(self._words) + (_TWO[0] if self._unclear else ())
+        return Ask(self._label, told, kinds, lost=False, words=self._words, unread=self._unread) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
@@ -684,6 +712,7 @@ class _Learner:
         """Return a reading in which words count as missing, and keep that they do, in words."""
         named = " and ".join([shown(repr(word), 24) for word in odd[:_FEW_WORDS]])
         self._words_told = f"{named} {'counts' if len(odd) == 1 else 'count'} as missing ({lost:,} values)"
+        self._words = tuple({_checks.folded(word): word for word in odd}.values())
         return reading
 
     def _probably(self, reading: Reading, n_known: int) -> str:
@@ -781,7 +810,10 @@ class _Learner:
         self._unread = unread if unread.unknown else None
 
     def _odd(self, reading: Reading) -> list[str]:
-        """Return words that do not read in any spelling, as `folded` writes them. They are missing in new rows too."""
+        """Return words that do not read in any spelling, as `folded` writes them. They are missing in new rows too.
+
+        Keep them for the question whether they mean a missing value, if all values that do not read may do so.
+        """
         counts: Counter[str] = Counter()
         for side in self._sides:
             if side.kind == UNREAD:
@@ -794,8 +826,13 @@ class _Learner:
                     counts[value.strip()] += n
         words = [word for word, read in zip(counts, reading.meanings([*counts]), strict=True) if read is None]
         n_rows_of: Counter[str] = Counter()
+        spelled: dict[str, str] = {}
         for word in words:
             n_rows_of[_checks.folded(word)] += counts[word]
+            spelled.setdefault(_checks.folded(word), word)
+        if self._unread is not None and n_rows_of.total() == self._unread.unknown:
+            repeated = sorted(_repeated(words, counts), key=lambda word: (-n_rows_of[word], word))
+            self._words = self._words or tuple([spelled[word] for word in repeated])
         words = [word for word in n_rows_of if not reading.reads_if_spelled(word)]
         return sorted(words, key=lambda word: (-n_rows_of[word], word))[:_MOST_KEPT]
 

@@ -37,9 +37,6 @@ KINDS = (NUMBER, BOOLEAN, CATEGORY, ORDERED, DATE, TIME, DURATION)
 
 RARE = "(rare)"
 
-_LOOK = 1000
-"""Rows with values that do not read, at most, among which different ones are looked for."""
-
 _WAS = {NUMBER: "a number", BOOLEAN: "a truth value", ORDERED: "one of the ordered levels", DATE: "a date",
         TIME: "a time of day", DURATION: "a duration", CATEGORY: "text, a number or a truth value"}  # fmt: skip
 
@@ -127,7 +124,7 @@ class Reading:
                 row = int(np.argmax(np.isinf(x)))
                 raise at.refuse(float(x[row]), row, "a finite number" if self.kind == NUMBER else _WAS[self.kind])
             odd = ~np.isin(x, (0.0, 1.0)) & ~np.isnan(x) if (kind, self.kind) == (NUMBER, BOOLEAN) else None
-            return (x if odd is None else np.where(odd, math.nan, x)), self._unread(x, odd, cells, at, n_rows)
+            return (x if odd is None else np.where(odd, math.nan, x)), self._unread(x, odd, cells, at, n_rows, x)
         if (kind == BOOLEAN and self.kind == ORDERED) or (kind == NUMBER and self.kind in (ORDERED, DATE)):
             rows, codes = _checks.distinct(found)
             found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
@@ -144,38 +141,48 @@ class Reading:
         if rows.size:
             raise at.refuse(found[rows[0]], int(rows[0]), self.called())
         x = np.array([math.nan if number is None else number for number in numbers], np.float64)[found.codes]
-        return x, self._unread(x, wrong[found.codes] if wrong.any() else None, cells, at, n_rows)
+        return x, self._unread(x, wrong[found.codes] if wrong.any() else None, cells, at, n_rows, found.codes)
 
     def _unread(
-        self, x: Vector, odd: NDArray[np.bool_] | None, cells: Cells, at: Where, n_rows: NDArray[np.int64] | None
+        self,
+        x: Vector,
+        odd: NDArray[np.bool_] | None,
+        cells: Cells,
+        at: Where,
+        n_rows: NDArray[np.int64] | None,
+        codes: NDArray[Any] | None = None,
     ) -> Unread:
-        """Return the counts of values that have a number, and of the odd ones."""
+        """Return the counts of values that have a number, and of the odd ones, of which equal ones have equal codes."""
         there = ~np.isnan(x) if odd is None else ~np.isnan(x) | odd
         pairs: list[tuple[Any, int]] = []
         n = 0
-        if odd is not None:
+        if odd is not None and codes is not None:
             n = int(np.count_nonzero(odd) if n_rows is None else n_rows[odd].sum())
-            of_values: dict[Any, int] = {}
-            for row in np.flatnonzero(odd)[:_LOOK].tolist():
-                of_values.setdefault(cells.value(row), at.row(row))
-                if len(of_values) == EXAMPLES:
-                    break
-            pairs = list(of_values.items())
+            rows = np.flatnonzero(odd)
+            first = rows[np.unique(codes[rows], return_index=True)[1]]
+            pairs = [(cells.value(row), at.row(row)) for row in sorted(first.tolist(), key=at.row)]
         return self.of_odd(int(np.count_nonzero(there) if n_rows is None else n_rows[there].sum()), n, pairs, at)
 
     def no_unread(self, at: Where) -> Unread:
         """Return the counts of no values."""
         return self.of_odd(0, 0, [], at)
 
-    def of_odd(self, known: int, n: int, pairs: Sequence[tuple[Any, int]], at: Where) -> Unread:
-        """Return the counts of known values, of which n do not read; the first ones are given with their rows."""
+    def of_odd(self, known: int, n: int, pairs: Sequence[tuple[Any, int]], at: Where, is_all: bool = True) -> Unread:
+        """Return the counts of known values, of which n do not read; the first ones are given with their rows.
+
+        `is_all` says whether there are no others.
+        """
         name = "" if at.names is None else str(at.names[at.column])
-        values = [
-            _checks.shown(value.strip() if isinstance(value, str) else _checks.python(value)) for value, _ in pairs
-        ]
-        rows = tuple([row for _, row in pairs])
+        of_values: dict[Any, int] = {}
+        for value, row in pairs:
+            of_values.setdefault(value.strip() if isinstance(value, str) else _checks.python(value), row)
+            if len(of_values) > EXAMPLES:
+                is_all = False
+                of_values.popitem()
+                break
+        values, rows = tuple(map(_checks.shown, of_values)), tuple(of_values.values())
         column = _checks.column_called(at.column, at.names)
-        return Unread(column, at.name, known, n, 0, tuple(values), (), False, name, self.called(), rows)
+        return Unread(column, at.name, known, n, 0, values, (), False, name, self.called(), rows, is_all=is_all)
 
     def meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
@@ -202,7 +209,9 @@ class Reading:
 
     def refused(self, sides: Sequence[Unread]) -> ValueError:
         """Return the error for a column that is to be of this kind, and of which most values do not read."""
-        first = next(side for side in sides if side.found)
+        found = [side for side in sides if side.found]
+        is_one = len({side.where for side in found}) == 1
+        first = min(found, key=lambda side: side.rows[0]) if is_one else found[0]
         n, of = [sum(counts) for counts in zip(*[(side.unknown, side.n) for side in sides], strict=True)]
         return ValueError(
             f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the "

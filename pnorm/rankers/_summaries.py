@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Unread
+from pnorm._categories import EXAMPLES, Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, names_of
@@ -251,7 +251,11 @@ class _SummarizedSide(Side):
             unread = fits.marks.unclear if reading.form.mixed and not reading.form.point else 0
             odds = tuple([odd for odd in odds if unread and _forms.may_be_number(odd.value.strip())])
         return fit.numbers, reading.of_odd(
-            words.known - fit.unread + unread, unread, [(odd.value, odd.row) for odd in odds], self._at
+            words.known - fit.unread + unread,
+            unread,
+            [(odd.value, odd.row) for odd in odds],
+            self._at,
+            len(fit.odds) < EXAMPLES,
         )
 
 

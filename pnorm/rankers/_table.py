@@ -111,7 +111,8 @@ class Ask:
     lost: bool = True
     """Whether the column is a category or left out, and not read as its values probably are."""
     words: tuple[str, ...] = ()
-    """Words that do not read as the other values do, if there are only some."""
+    """Words that do not read as the other values do, if there are only some. Of values that count as missing, those
+    that are repeated and have no digits."""
     unread: Unread | None = None
     """The values that do not read and count as missing, with which the text ends, if there are some."""
 
