@@ -148,7 +148,7 @@ OTHERS = {
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax", "others",
                      "second_metric", "cutoff"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
-                     "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear", "either"], "a word or a flag"),
+                     "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear", "either", "stratified"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["monotone", "columns", "kinds"], "names of columns"),
