@@ -1587,9 +1587,19 @@ def apart(values):
     ("name", "is_code"),
     [
         *[(name, True) for name in ("zip", "Zip", "home ZIP", "zip_code", "zipCode", "Postcode", "PLZ", "branch_code")],
+        *[(name, True) for name in ("customer_id", "Agent ID", "storeId", "agentID")],
         *[
             (name, False)
-            for name in ("zipper", "decode", "barcode scans", "education-num", "basic", "code of 3 letters")
+            for name in (
+                "zipper",
+                "decode",
+                "barcode scans",
+                "education-num",
+                "basic",
+                "code of 3 letters",
+                "paid",
+                "ids",
+            )
         ],
     ],
 )

@@ -109,7 +109,7 @@ _NAMED_ID = re.compile(
 """Names of columns of numbers that identify a row."""
 
 _NAMED_CODE = re.compile(
-    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|sic|mcc)$)|[a-z](?:Code|Zip)$"
+    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|sic|mcc|id)$)|[a-z](?:Code|Zip|Id|ID)$"
 )
 """Names of columns of numbers that stand for a place, a trade or another kind of thing, and have no order."""
 
@@ -1051,7 +1051,7 @@ def _far_apart(x: InOrder) -> str:
 
 
 def _may_be_codes(label: str, x: InOrder) -> bool:
-    """Return whether a column has whole numbers, three or more, and a name such as zip or branch_code."""
+    """Return whether a column has whole numbers, three or more, and a name such as zip or customer_id."""
     return x.different > 2 and _NAMED_CODE.search(label) is not None and np.array_equal(x.values, np.floor(x.values))
 
 
