@@ -482,17 +482,18 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     column = next((name for name in quality.lists if name.endswith(markup.ALONE)), None)
     told = []
     if CURVES in quality.lists:
-        misses = "positives" if quality.push == "bottom" else "negatives"
-        told.append("Linear model: logistic regression.")
-        told.append(f"Curves: the same on splines, with a tuned weight on the {misses}.")
+        told.append("Linear model, curves (splines, tuned weight): logistic regression.")
         if has_details:
-            told.append("Cross-validation chooses this weight (1, 10 or 100) and a penalty.")
+            misses = "positives" if quality.push == "bottom" else "negatives"
+            told.append(
+                f"Cross-validation chooses a weight on the {misses} (1, 10 or 100) and a penalty of the curves."
+            )
     if TREES in quality.lists:
         told.append("Boosted trees: scikit-learn.")
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals cover the test rows only; those of lift and recall take the number of positives as given.")
+    told.append("Intervals cover test rows only; lift and recall take the number of positives as given.")
     if has_details:
         told.append("Mixtures of Clopper-Pearson for precision; a bootstrap of all rows for others.")
         told += filter(None, [markup.without_interval(quality), markup.jointly(quality)])
