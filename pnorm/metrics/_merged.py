@@ -18,6 +18,7 @@ from pnorm.metrics._ranked_list import (
     DistinctScores,
     Estimate,
     Measure,
+    OneList,
     RankedList,
     SideOfCounts,
     Weighed,
@@ -386,7 +387,7 @@ def _level(differing: NDArray[np.intp], size: int, least: int) -> int:
 # Measuring tables -------------------------------------------------------------------------------------
 
 
-class MergedList(Weighed):
+class MergedList(OneList):
     """A `ScoreTable` with the interface of a `RankedList`; its measures have bounds."""
 
     unit = 1.0
@@ -433,19 +434,6 @@ class MergedList(Weighed):
             return self.n_pos, self.n_neg
         pos, neg = [float(of_side.sum()) for of_side in self._table.squares]
         return self.n_pos * (self.n_pos / pos), self.n_neg * (self.n_neg / neg)  # the square may overflow
-
-    def measure(
-        self,
-        of: Measure,
-        confidence: Any,
-        n_resamples: Any,
-        seed: Any,
-        by_score: bool = False,
-        *,
-        stratified: bool = True,
-    ) -> Estimate:
-        """Return a measure with its bounds or, if `confidence` is given, an interval."""
-        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score, stratified=stratified)[0]
 
     def count(self, value: Any) -> Any:
         """Return a number of rows."""

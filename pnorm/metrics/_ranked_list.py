@@ -397,7 +397,27 @@ class Weighed:
         return [None if c is None else c / self.unit for c in weights]
 
 
-class RankedList(Weighed):
+class OneList(Weighed):
+    """One list, in memory or merged from tables of counts."""
+
+    measure_all: Callable[..., Sequence[float]]
+    """Return several measures, given functions that make them; the other arguments are those of `measure`."""
+
+    def measure(
+        self,
+        of: Measure,
+        confidence: Any,
+        n_resamples: Any,
+        seed: Any,
+        by_score: bool = False,
+        *,
+        stratified: bool = True,
+    ) -> float:
+        """Return a measure, an `Estimate` if `confidence` is given."""
+        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score, stratified=stratified)[0]
+
+
+class RankedList(OneList):
     """The scores of both sides, with weights, sorted once; rows of weight zero are left out.
 
     With `sure` there is no warning of vectors that look like labels.
@@ -427,19 +447,6 @@ class RankedList(Weighed):
         self.ends = [self.distinct]
         """The lists in the best and in the worst order that is possible, which is one list here."""
         self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
-
-    def measure(
-        self,
-        of: Measure,
-        confidence: Any,
-        n_resamples: Any,
-        seed: Any,
-        by_score: bool = False,
-        *,
-        stratified: bool = True,
-    ) -> float:
-        """Return a measure, an `Estimate` if `confidence` is given."""
-        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score, stratified=stratified)[0]
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
