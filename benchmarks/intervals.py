@@ -101,7 +101,7 @@ def coverage_with_few_positives(apart, freedom, positives, negatives):
 
 
 FIXED, DRAWN, FIFTH = "fixed", "drawn", "fifth"
-"""Where the number of positives of a list comes from: given, binomial, or a fifth of a binomial one."""
+"""How the number of positives of a simulated list is drawn: it is given, binomial, or a fifth of a binomial one."""
 
 
 def drawn_lists(rng, n, n_rows, positives, apart, classes):

@@ -88,7 +88,7 @@ class Findings:
     notes: Sequence[str]
     """Warnings."""
     facts: Sequence[str]
-    """What needs no action."""
+    """Sentences on the page that are no warnings, such as how rows are numbered."""
     reproduce: Mapping[str, str]
 
     @property

@@ -142,7 +142,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Marks:
-    """How many rows have a number with a decimal point, with a decimal comma, and with a mark that may be either."""
+    """Counts of the rows whose number has a decimal point, a decimal comma, or a mark that may be either."""
 
     point: int = 0
     comma: int = 0

@@ -419,7 +419,7 @@ class _Learned:
     agrees: str = ""
     """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
     one_sided: bool = False
-    """Whether its values, or its missing ones, are nearly all on the smaller side, and it is not in `kinds`."""
+    """Whether nearly all rows with a value, or without one, have the rarer label, and it is not in `kinds`."""
     spelled: str = ""
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
     all_rare: bool = False

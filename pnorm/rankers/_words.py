@@ -105,7 +105,7 @@ class Fits:
     dates_differ: Odd | None
     """The first word that means two numbers, or two dates."""
     marks: Marks
-    """How many rows have which mark before the fraction of a number."""
+    """Counts of the rows by the mark before the fraction of their numbers."""
 
     @classmethod
     def to(cls, values: Sequence[Any], counts: Index, rows: Index) -> Fits:
