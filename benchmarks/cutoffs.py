@@ -191,13 +191,26 @@ def of_first_depths(n=1000, target=0.8, lists=LISTS):
             print(f"{name:10}{at_least or '':>10}{broken:10.1%}{none:10.1%}{rows:8.0f}")
 
 
-def of_training_shares(*cases, lists=LISTS):
-    """Print what cut-offs keep that begin at a tenth of the positives expected from the share in training."""
-    print(f"{'rows':>7}{'share':>8}{'apart':>7}{'precision':>11}   alone: broken, none, rows   from training")
-    for n, share, apart, target in cases:
-        line = f"{n:7}{share:8.1%}{apart:7}{target:11}"
-        for at_least in (None, _cutoff.first_depth((1000 * share, 1000 * (1.0 - share)), n)):
-            draw, precision = normal(n, apart, share)
+def rare(top, n=2400, rows=100, share=0.009):
+    """A function that draws lists with few positives, and the precision above a score: `top` in the first rows."""
+    first = rows / n
+    precise = top, (share - first * top) / (1.0 - first)
+    return partial(with_flat_top, n=n, top=first, precise=precise), partial(
+        flat_precision_above, top=first, precise=precise
+    )
+
+
+def of_training_shares(*cases, tops=(0.2, 0.3, 0.4), lists=LISTS):
+    """Print what cut-offs keep that begin at 0.1 / precision of the positives expected from the share in training.
+
+    Below the normal lists are those of 2400 rows with 0.9 % of positives, and a flat precision in the first 100 rows.
+    """
+    print(f"{'rows':>7}{'share':>8}{'list':>11}{'precision':>11}   alone: broken, none, rows   from training")
+    drawn = [(n, share, f"{apart:g} apart", target, normal(n, apart, share)) for n, share, apart, target in cases]
+    drawn += [(2400, 0.009, f"top {top:g}", 0.1, rare(top)) for top in tops]
+    for n, share, name, target, (draw, precision) in drawn:
+        line = f"{n:7}{share:8.1%}{name:>11}{target:11}"
+        for at_least in (None, _cutoff.first_depth((1000 * share, 1000 * (1.0 - share)), n, target)):
             line += "{:10.1%}{:8.1%}{:8.0f}".format(*kept_by(draw, precision, target, at_least, lists))
         print(line)
 
@@ -322,6 +335,7 @@ if __name__ == "__main__":
     of_training_shares(
         *((1000, 0.3, 1.0, 0.5), (10_000, 0.1, 1.5, 0.5), (10_000, 0.1, 1.2, 0.5), (10_000, 0.01, 3.0, 0.5)),
         *((1000, 0.1, 1.5, 0.5), (1000, 0.05, 3.0, 0.8), (1000, 0.3, 2.0, 0.8), (10_000, 0.005, 3.0, 0.5)),
+        *((10_000, 0.01, 1.5, 0.1), (2400, 0.009, 1.5, 0.1), (2400, 0.009, 2.0, 0.1)),
     )
     of_stratified((200, 0.3), (1000, 0.3), (1000, 0.8), (10_000, 0.1))
     of_chosen_depths()

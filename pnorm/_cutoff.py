@@ -34,7 +34,7 @@ _PART = 4
 """The first cut allows a wrong row, unless it would take more than this part of the rows."""
 
 _FIRST = 0.1
-"""The least part of the expected positives that the first cut of a model's scores takes."""
+"""The part of the expected positives that the first cut of a model's scores takes if it just has the precision."""
 
 _NONE = 0.005
 """Below this bound of a precision or a recall, texts say that none can be proved."""
@@ -525,14 +525,14 @@ def _least_rows(at_least: float | None, n: int) -> int:
     return rows
 
 
-def first_depth(trained_on: tuple[int, int], n: int) -> int:
-    """Return where the tests of a precision begin among n held-out rows: at a tenth of the positives expected there.
+def first_depth(trained_on: tuple[int, int], n: int, precision: float) -> int:
+    """Return where the tests of a precision q begin among n held-out rows with a share s of positives: at 0.1 s n / q.
 
-    The share of positives is that of the rows of training, positives and negatives, so that the depth does not depend
-    on the held-out labels. `benchmarks/cutoffs.py` has lists for which it decides whether there is a cut-off.
+    With q, so many rows have a tenth of the positives. s is the share in the rows of training, positives and negatives,
+    so that the depth does not depend on the held-out labels. `benchmarks/cutoffs.py` compares it with other depths.
     """
     n_pos, n_neg = trained_on
-    return max(1, min(_checks.rows_of_share(_FIRST * n_pos / (n_pos + n_neg), n), n - 1))
+    return max(1, min(_checks.rows_of_share(_FIRST * n_pos / (n_pos + n_neg) / precision, n), n - 1))
 
 
 def cutoff_of_model(f_pos: Vector, f_neg: Vector, trained_on: tuple[int, int], **asked: Any) -> Cutoff:
@@ -540,8 +540,9 @@ def cutoff_of_model(f_pos: Vector, f_neg: Vector, trained_on: tuple[int, int], *
 
     It is that of `cutoff`. The tests of a precision begin at the `first_depth`, unless `at_least` says where.
     """
-    if asked.get("precision") is not None and asked.get("at_least") is None and asked.get("prior") is None:
-        asked["at_least"] = first_depth(trained_on, f_pos.size + f_neg.size)
+    of, target, *_ = _asked(**asked)
+    if of == "precision" and asked.get("at_least") is None and asked.get("prior") is None:
+        asked["at_least"] = first_depth(trained_on, f_pos.size + f_neg.size, target)
     return cutoff(f_pos, f_neg, **asked)
 
 

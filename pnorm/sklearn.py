@@ -1327,8 +1327,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The number of rows of such a list; by default N.
         at_least : int or float, optional
             For a precision: the number of these rows, or the share of them, that is taken at least. The tests begin
-            there. None begins them at a tenth of the positives among these rows, or where `pnorm.cutoff` does if that
-            is deeper. These positives are expected from the share in the rows of `fit`, so that the guarantee holds.
+            there. None begins them at the number of rows that has a tenth of the positives if they just have the
+            precision, or where `pnorm.cutoff` does if that is deeper. The positives among these rows are expected from
+            their share in the rows of `fit`, so that the guarantee holds.
         prior : float, optional
             The share of positives in new lists, if it differs from that of these rows.
         confidence : float

@@ -714,3 +714,26 @@ def test_a_failed_first_test_names_at_least():
         failed = pnorm.cutoff(-np.arange(1000.0), y=y, **asked)
         assert failed.score is None
         assert "at_least" not in str(failed)
+
+
+@pytest.mark.parametrize(
+    ("trained_on", "n", "precision", "depth"),
+    [((9, 991), 2400, 0.1, 22), ((100, 900), 10_000, 0.5, 200), ((300, 700), 1000, 0.8, 38), ((1, 999), 100, 0.9, 1),
+     ((999, 1), 10, 0.01, 9), ((7, 93), 100, 0.07, 10)],
+)  # fmt: skip
+def test_a_tenth_of_the_positives_fill_the_first_depth(trained_on, n, precision, depth):
+    assert _cutoff.first_depth(trained_on, n, precision) == depth
+
+
+def test_a_low_precision_of_a_rare_class_is_found():
+    # 2400 rows with 22 positives: 30 % of the first 100 rows, and none below
+    found = np.zeros(2, int)
+    for seed in range(200):
+        y = np.random.default_rng(seed).random(2400) < np.where(np.arange(2400) < 100, 0.3, 0.0)
+        f = -np.arange(2400.0)
+        of_model = _cutoff.cutoff_of_model(f[y], f[~y], (9, 991), precision=0.1)
+        found += pnorm.cutoff(f, y=y, precision=0.1).kept, of_model.kept
+        assert not of_model.kept or of_model.depth >= 22
+    alone, from_training = found
+    assert from_training > 2 * alone
+    assert from_training > 0.6 * 200
