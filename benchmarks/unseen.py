@@ -9,8 +9,8 @@ divides its rows, are left out. Stratified splits have two thirds of the rows to
 
 Printed are the means of `PNormPush()`, and by how much another list has more, with the standard error of Nadeau and
 Bengio for splits that share rows. Partial AUC is for false positive rates up to 1 %, standardised: 0.5 is a random
-order. The last lines count the sets on which another list is ahead or behind by two standard errors, by the digits that
-are printed.
+order. The last lines count the sets on which another list is ahead or behind by two standard errors, and those on which
+95 % intervals exclude that any other sum over columns has 0.02 more, by the digits that are printed.
 """
 
 import warnings
@@ -18,6 +18,7 @@ import warnings
 import numpy as np
 from command_line import parser_of
 from public_sets import corrected_error, measured
+from scipy.stats import t
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from pnorm._job.baselines import CURVES, LINEAR, TREES, baselines
@@ -38,6 +39,8 @@ SETS = {
 }
 """The label of each set."""
 OTHERS = (LINEAR, CURVES, TREES, "explainable boosting")
+SUMS = (LINEAR, CURVES, "explainable boosting")
+"""The other sums over columns."""
 SHOWN = ("pAUC 1 %", "AP", "AUC")
 
 
@@ -75,6 +78,7 @@ def main(argv=None):
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     verdicts = {(name, measure): [] for name in OTHERS for measure in SHOWN}
+    most = {measure: [] for measure in SHOWN}
     for package, title in SETS:
         frame, y = rows_of(package, title)
         halves = StratifiedShuffleSplit(asked.splits, test_size=1 / 3, random_state=0)
@@ -83,18 +87,25 @@ def main(argv=None):
         print(f"  {'':20}" + "".join([f"{measure:>20}" for measure in SHOWN]))
         own = {measure: np.array([run["PNormPush()"][measure] for run in runs]) for measure in SHOWN}
         print(f"  {'PNormPush()':20}" + "".join([f"{own[measure].mean():12.3f}{'':8}" for measure in SHOWN]))
+        ends = {measure: [] for measure in SHOWN}
         for name in OTHERS:
             cells = []
             for measure in SHOWN:
                 more = np.array([run[name][measure] for run in runs]) - own[measure]
                 mean, error = round(more.mean(), 3), round(corrected_error(more), 3)  # the digits that are printed
                 verdicts[name, measure].append(0 if abs(mean) <= 2 * error else np.sign(mean))
+                if name in SUMS:
+                    ends[measure].append(mean + t.ppf(0.975, asked.splits - 1) * error)
                 cells.append(f"{mean:+12.3f} ± {error:.3f}")
             print(f"  {name:20}" + "".join(cells), flush=True)
+        for measure in SHOWN:
+            most[measure].append(max(ends[measure]))
     print(f"Sets of {len(SETS)} on which another list is ahead : behind by two standard errors")
     for name in OTHERS:
         of = [np.array(verdicts[name, measure]) for measure in SHOWN]
         print(f"  {name:20}" + "".join([f"{f'{(v > 0).sum()} : {(v < 0).sum()}':>20}" for v in of]))
+    print(f"Sets of {len(SETS)} on which it is excluded that another sum over columns has 0.02 more")
+    print(f"  {'':20}" + "".join([f"{sum(end < 0.02 for end in most[measure]):>20}" for measure in SHOWN]))
 
 
 if __name__ == "__main__":

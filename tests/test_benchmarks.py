@@ -139,7 +139,7 @@ def test_sets_that_were_not_used(monkeypatch, capsys):
     monkeypatch.setattr(script, "SETS", {("of", "both sides"): "y"})
     monkeypatch.setattr(script, "rows_of", lambda package, name: (frame, y))
     script.main(["--splits", "2"])
-    title, head, own, *others, told, linear, curves, _, _ = capsys.readouterr().out.splitlines()
+    title, head, own, *others, told, linear, curves, _, _, near, count = capsys.readouterr().out.splitlines()
     assert title == f"both sides: 600 rows, {y.sum()} positive, 2 columns"
     assert head.split("  ")[-1].strip() == "AUC"
     assert [line[2:22].strip() for line in others] == list(script.OTHERS)
@@ -148,6 +148,8 @@ def test_sets_that_were_not_used(monkeypatch, capsys):
     assert told == "Sets of 1 on which another list is ahead : behind by two standard errors"
     assert linear.split()[-3:] == ["0", ":", "1"]
     assert curves.split()[-3] == "0"
+    assert near == "Sets of 1 on which it is excluded that another sum over columns has 0.02 more"
+    assert count.split() == ["0", "0", "0"]  # 12.7 standard errors of two splits
 
 
 @pytest.mark.usefixtures("few_resamples")
