@@ -930,7 +930,7 @@ def test_a_warning_has_no_counts_so_that_all_folds_have_the_same():
 @pytest.mark.parametrize(("action", "count"), [("default", 1), ("once", 1), ("always", 4), ("ignore", 0)])
 def test_a_text_is_printed_once_for_a_line_though_filters_change(monkeypatch, action, count):
     """As in the folds of scikit-learn, before each of which the filters are set anew."""
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table = sides([f"TX{i:05}" for i in WORDS])
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()
@@ -943,7 +943,7 @@ def test_a_text_is_printed_once_for_a_line_though_filters_change(monkeypatch, ac
 
 @pytest.mark.parametrize("place", [{"module": "elsewhere"}, {"lineno": 1}, {"message": "Rows"}], ids=str)
 def test_filters_of_other_warnings_do_not_count(monkeypatch, place):
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table = sides([f"TX{i:05}" for i in WORDS])
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()

@@ -839,7 +839,7 @@ def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
 
 
 def test_the_folds_of_scikit_learn_print_one_warning(monkeypatch):
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table, y = columns()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

@@ -200,6 +200,11 @@ def moved_lines(told: Iterable[str]) -> list[str]:
     return [line for sentence in [*of, *meaning] for line in sentences(sentence, 2)]
 
 
+def it(columns: Sequence[str]) -> str:
+    """Return the pronoun for some columns."""
+    return "it" if len(columns) == 1 else "them"
+
+
 def steps(of: Sequence[tuple[str, str]]) -> list[str]:
     """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
     wide = max([len(what) for what, _ in of], default=0)
