@@ -631,9 +631,14 @@ def _leaving_out(
     arguments: argparse.Namespace, columns: Columns, names: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the options that leave columns out, and the options of this run that they replace."""
+    signs = options.signs(arguments.monotone or [])
+    gone = [text for text, _ in signs if _columns.column_named(text, columns.header, arguments.file) in names]
+    kept = [f"{text}={'+' if sign > 0 else '-'}" for text, sign in signs if text not in gone]
+    again = [word for given in kept for word in ("--monotone", given)] if gone else []
+    replaced = ("--monotone",) if gone else ()
     if not arguments.only or not names:
-        return _naming("--ignore", names), ()
-    return _naming("--only", [name for name in columns.used if name not in names]), ("--only",)
+        return [*_naming("--ignore", names), *again], replaced
+    return [*_naming("--only", [name for name in columns.used if name not in names]), *again], ("--only", *replaced)
 
 
 def _naming(option: str, names: Sequence[str]) -> list[str]:

@@ -221,6 +221,8 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
         while option in words:
             at = words.index(option)
             del words[at : at + 2]
+    if not {"--save", "--out"}.intersection(more):  # it needs one of them
+        words = [word for word in words if word != "--refit"]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)
     return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
 

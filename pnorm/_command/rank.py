@@ -343,7 +343,8 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     same = printing.repeated_ids(rows, _id_column(arguments, rows))
     printing.notes([*empty, about, *same, *rows.source.notes])
     told = [
-        f"in training, {of.text} If so, train a model without {printing.it(of.columns)}." for of in of_leaks(model.H)
+        f"in training, {of.text} To be safe, train a model without {printing.it(of.columns)}."
+        for of in of_leaks(model.H)
     ]
     printing.warn([*told, *([] if ranked.label is None else _trained_on(arguments, ranked))])
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
