@@ -797,9 +797,12 @@ class _Learner:
             made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
+        if reading.form.order and reading.form.order != self._wish:
+            self._note = reading.form.order
         if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
             first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
-            self._note = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
+            years = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
+            self._note = "; ".join(filter(None, [self._note, years]))
         if not parts:
             raise LeaveOut("all values are equal")
         self._separates(x.auc(), [side.size for side in self._sides])
