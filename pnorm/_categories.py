@@ -13,8 +13,9 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -298,25 +299,33 @@ def _list(values: Iterable[Any]) -> str:
     return ", ".join(map(_checks.shown, values))
 
 
-_PRINTED: set[tuple[str, str, int]] = set()
-"""Texts of warnings that were printed once, with the file and the line."""
+_PRINTED: dict[tuple[str, int], set[Hashable]] = {}
+"""The facts in warnings that were printed once, by the file and the line."""
 
 
-def warn(message: str | Warning, category: type[Warning], once: bool = False) -> None:
+def warn(message: str | Warning, category: type[Warning], once: Collection[Hashable] = ()) -> None:
     """Warn with the place of the caller of pnorm.
 
     Python prints a text once for each place, but forgets what it has printed when filters change, as scikit-learn does
-    before each fold. With `once` it is not printed again.
+    before each fold. Folds may also differ in a few columns. With `once`, the facts that a text contains, it is not
+    printed if these were all printed before for the same line that calls pnorm, or scikit-learn.
     """
     depth, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
+    while frame.f_back is not None and _package(frame) == "pnorm":
         depth, frame = depth + 1, frame.f_back
     if once and _is_printed_once(str(message), category, frame.f_globals.get("__name__", ""), frame.f_lineno):
-        key = str(message), frame.f_code.co_filename, frame.f_lineno
-        if key in _PRINTED:
+        while frame.f_back is not None and _package(frame) in ("sklearn", "joblib"):
+            frame = frame.f_back
+        printed = _PRINTED.setdefault((frame.f_code.co_filename, frame.f_lineno), set())
+        if printed.issuperset(once):
             return
-        _PRINTED.add(key)
+        printed.update(once)
     warnings.warn(message, category, stacklevel=depth)
+
+
+def _package(frame: FrameType) -> str:
+    """Return the package of the code that runs in a frame."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _is_printed_once(text: str, category: type[Warning], module: str, line: int) -> bool:

@@ -27,6 +27,7 @@ from pnorm._score import probability, score
 from pnorm._trace import Intercept
 from pnorm._version import version
 from pnorm.rankers import Rankers, WeakRankers, callables, columns, from_dict
+from pnorm.rankers._table import told_of_suspects
 
 if TYPE_CHECKING:  # what few models need
     from pnorm._cutoff import Cutoff
@@ -220,7 +221,9 @@ class ScoringFunction:
 
     def __repr__(self) -> str:
         push = "" if self.p is None else f", p = {self.p:g}"
-        return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"
+        doubt = told_of_suspects(self.H)
+        used = f"{np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use"
+        return f"<ScoringFunction: {used}{push}{f'; {doubt}' if doubt else ''}>"
 
 
 def save(

@@ -55,7 +55,7 @@ from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 from pnorm.rankers._from_table import of_rows
-from pnorm.rankers._table import Table
+from pnorm.rankers._table import Table, told_of_suspects
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
 
@@ -507,11 +507,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__({"pos_label": None} | state)  # which is not in older pickles
 
     def __str__(self) -> str:
-        """Return the parameters, as `repr` does, and four lines on the model if it is fitted."""
+        """Return the parameters, as `repr` does, and some lines on the model if it is fitted."""
         return "\n".join([repr(self), *(self._told() if hasattr(self, "lam_") else [])])
 
     def _told(self) -> list[str]:
-        """Return the rows, the model, the end of training and the out-of-fold result, a line for each."""
+        """Return lines on the rows, the model, the end of training, the out-of-fold result and suspected columns."""
         n_pos, n_neg = self._n_rows
         columns = f"; {counted(self.n_features_in_, 'column')}" if hasattr(self, "n_features_in_") else ""
         kind = [] if self.kind_ is None else [self.kind_]
@@ -540,6 +540,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"out of fold  {held}",
                 f"             {held.verdict}",
             ]
+        doubt = told_of_suspects(self.rankers_)
+        if doubt:
+            lines.append(f"suspected    {doubt}: see the warning of fit")
+            if held is not None:
+                lines.append("             if so, the out-of-fold result says little about new rows")
         return lines
 
     # What scikit-learn asks of an estimator ------------------------------------------------------------

@@ -3005,16 +3005,66 @@ def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_pat
         assert "probability" in pandas.read_csv(out)
 
 
-def test_no_step_proposes_a_column_that_may_leak(capsys, tmp_path):
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def leaky(tmp_path):
+    """Rows with a column that agrees with the label, one that is filled for positives only, and a date."""
+    rng, path = np.random.default_rng(0), tmp_path / "t.csv"
     y = rng.random(1200) < 0.3
     near = np.where(rng.random(1200) < 0.004, ~y, y)
-    frame = pandas.DataFrame({"siu": near.astype(int), "a": y + 2 * rng.normal(size=1200), "y": y.astype(int)})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    _, text, _ = run(capsys, tmp_path / "t.csv", "--label", "y", *QUICK)
+    day = np.datetime64("2025-01-01") + rng.integers(0, 300, 1200)
+    refund = np.where(y & (rng.random(1200) < 0.5), 7, None)
+    known = {"a": y + 2 * rng.normal(size=1200), "b": rng.normal(size=1200), "day": day}
+    frame = pandas.DataFrame({"siu": near.astype(int), **known, "refund": refund, "y": y.astype(int)})
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize(
+    ("more", "left_out"),
+    [
+        ([], ["--ignore", "siu,refund"]),
+        (["--only", "siu,a,refund"], ["--only", "a"]),
+        (["--monotone", "siu=+", "--monotone", "a=+"], ["--ignore", "siu,refund", "--monotone", "a=+"]),
+    ],
+    ids=["all", "only", "monotone"],
+)
+def test_all_steps_leave_out_a_column_that_may_leak(capsys, tmp_path, monkeypatch, leaky, more, left_out):
+    monkeypatch.chdir(tmp_path)
+    _, text, _ = run(capsys, leaky, "--label", "y", *QUICK, "--top", 0, *more, "--save", "m.json", "--refit")
+    assert "model (trained on all rows): m.json (it uses siu, refund)" in text
+    assert "which is simpler" not in text  # with a leak, all lists are as good
     steps = next_steps(text)
-    assert "Leave out siu" in steps
-    assert not any("--only" in command for command in steps.values())
+    rank = steps.pop("Rank new rows")
+    assert next(iter(steps)) == "Leave out siu, refund"
+    kept = [] if "--monotone" in more or not more else ["--only", "a"]
+    for command in steps.values():
+        at = command.index(left_out[0])
+        assert command[at : at + len(left_out)] == left_out
+        assert command.count("--only") == bool(kept)
+        assert command.count("--refit") == ("--save" in command)
+    status, out, err = run(capsys, *steps["Save a model without them"])
+    assert (status, "warning: siu" in out, "refund has a value" in out) == (0, False, False), err
+    assert "siu, refund" not in out
+    assert run(capsys, *steps["Leave out siu, refund"])[0] == 0
+    assert steps["Save a model without them"][-2:] == ["--save", "m-without.json"]
+    assert rank[2] == "m-without.json"
+    told = "in training, siu alone almost separates positives from negatives."
+    for model, is_told in (("m.json", True), ("m-without.json", False)):
+        _, out, _ = run(capsys, leaky, "--model", model, "--label", "y")
+        assert (told in " ".join(out.split()), "If siu, refund are known only after the label" in out) == (
+            is_told,
+            is_told,
+        )
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_no_column_is_left_without_a_leak(capsys, leaky):
+    _, text, _ = run(capsys, leaky, "--label", "y", *QUICK, "--only", "siu")
+    assert text.split("Next steps\n")[1] == (
+        "  No column is left without siu. Add columns that are known before the label.\n"
+    )
+    assert "To leave it out" not in text
 
 
 @pytest.mark.parametrize(("name", "is_near"), [("country", False), ("amuont", True)])

@@ -743,9 +743,27 @@ def test_other_words_are_no_durations(word):
     assert _forms.duration(word) is None
 
 
+@pytest.mark.parametrize(
+    ("form", "kinds", "note"),
+    [
+        ("%d/%m/%Y", None, "day first"),
+        ("%d/%m/%Y", {"c": "date"}, "day first"),
+        ("%d/%m/%Y", {"c": "day first"}, ""),
+        ("%m/%d/%Y", None, "month first"),
+        ("%Y-%m-%d", None, ""),
+        ("%d %b %Y", None, ""),
+        ("%d.%m.%y", None, "day first; two-digit years are read as 2025"),
+    ],
+)
+def test_the_order_of_day_and_month_that_was_found_is_noted(form, kinds, note):
+    days = [(datetime.date(2025, 1, 1) + datetime.timedelta(k)).strftime(form) for k in range(0, 300, 3)]
+    pos, neg = sides(days)
+    assert from_table(pos, neg, kinds=kinds).plan[0].note == note
+
+
 def test_a_long_duration_is_written_in_one_unit_and_the_text_reads_back():
-    assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25)] == [
-        "3.2 years", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-36 months", "9.3 years",
+    assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25, 0.0, -1e-13)] == [
+        "3.2 years", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-36 months", "9.3 years", "0 d", "0 d",
     ]  # fmt: skip
     for days in (1168.8, 1.5, 0.01, -1095.84, -1.25, 400.123456):
         assert _forms.duration(_forms.span_text(days)) == pytest.approx(86400e6 * days, abs=1.0)
@@ -930,7 +948,7 @@ def test_a_warning_has_no_counts_so_that_all_folds_have_the_same():
 @pytest.mark.parametrize(("action", "count"), [("default", 1), ("once", 1), ("always", 4), ("ignore", 0)])
 def test_a_text_is_printed_once_for_a_line_though_filters_change(monkeypatch, action, count):
     """As in the folds of scikit-learn, before each of which the filters are set anew."""
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table = sides([f"TX{i:05}" for i in WORDS])
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()
@@ -943,7 +961,7 @@ def test_a_text_is_printed_once_for_a_line_though_filters_change(monkeypatch, ac
 
 @pytest.mark.parametrize("place", [{"module": "elsewhere"}, {"lineno": 1}, {"message": "Rows"}], ids=str)
 def test_filters_of_other_warnings_do_not_count(monkeypatch, place):
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table = sides([f"TX{i:05}" for i in WORDS])
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()

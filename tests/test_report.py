@@ -813,6 +813,29 @@ def test_notes_are_not_counted_as_warnings(tmp_path):
         assert "Columns with rare values" in notes
 
 
+@pytest.mark.parametrize(("n_notes", "names"), [(0, "paid"), (5, "paid"), (5, "paid, refund"), (0, "")])
+def test_a_leak_is_told_before_and_in_the_headline(tmp_path, n_notes, names):
+    refund = [1.0 if y and k % 2 else None for k, y in enumerate(Y)]
+    late = {"paid": [float(y) for y in Y], "refund": refund}
+    table = {**TABLE, **{name: late[name] for name in names.split(", ") if name}}
+    H, lam, _ = model(table)
+    notes = [f"Note {k}." for k in range(n_notes)]
+    pnorm.report_html(tmp_path / "r.html", some(table, HELD), Y[HELD], H, lam, label="y", notes=notes)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    headline = page.split('<p class="headline">')[1].split("</p>")[0]
+    columns = "columns" if "," in names else "column"
+    assert headline.endswith(f"</span>, with the suspected {columns} {names} in use." if names else "</span>.")
+    if not names:
+        return
+    box, is_first = page.index('<div class="alert">'), page.count('class="alert"')
+    assert page.index("<h1>") < box < page.index('<p class="headline">')
+    assert is_first == 1
+    told = page[box:].split("</div>")[0]
+    assert told.count("<li>") == len(names.split(", "))
+    assert "<strong>paid</strong> alone almost separates" in told
+    assert f"There are {n_notes + told.count('<li>')} warnings" in told or not n_notes
+
+
 def test_values_for_positives_only_are_a_warning(tmp_path):
     H, lam, _ = model({**TABLE, "paid": [1.0 if y and k % 2 else None for k, y in enumerate(Y)]})
     (note,) = [of.one_sided for of in H.plan if of.one_sided]

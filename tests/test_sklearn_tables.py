@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone  # noqa: E402
 from sklearn.compose import make_column_transformer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.metrics import average_precision_score, get_scorer, make_scorer  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate  # noqa: E402
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler  # noqa: E402
 
@@ -840,12 +840,55 @@ def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
 
 
 def test_the_folds_of_scikit_learn_print_one_warning(monkeypatch):
-    monkeypatch.setattr(_categories, "_PRINTED", set())
+    monkeypatch.setattr(_categories, "_PRINTED", {})
     table, y = columns()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         cross_val_score(quick(), as_frame(table, "pandas"), y, cv=3)
     assert [of.category for of in caught] == [TableWarning]
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_folds_that_suspect_a_column_for_different_reasons_print_one_warning(monkeypatch, search):
+    monkeypatch.setattr(_categories, "_PRINTED", {})
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 3 == 0
+    near = y ^ (np.arange(900) < 8)  # the first fold holds the rows that disagree
+    X = as_frame({"a": rng.normal(size=900) + y, "code": near.astype(float)}, "pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kinds = [quick().fit(X.iloc[rows], y[rows]).rankers_.plan[1] for rows in (np.arange(300, 900), np.arange(600))]
+    assert [(of.separates, bool(of.agrees)) for of in kinds] == [(True, False), (False, True)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        folds = KFold(3)
+        if search:
+            GridSearchCV(quick(), {"l2": [0.1, 0.2]}, cv=folds).fit(X, y)
+        else:
+            cross_val_score(quick(), X, y, cv=folds)
+    assert [str(of.message).splitlines()[0] for of in caught] == ["Columns that separate the sides nearly alone: code."]
+
+
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_a_printed_model_names_columns_that_may_leak(tmp_path, is_chosen):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3 == 0
+    X = as_frame({"a": rng.normal(size=300) + y, "paid": y.astype(float)}, "pandas")
+    with pytest.warns(TableWarning):
+        model = (PNormPush() if is_chosen else quick()).fit(X, y)
+    told = "paid may be known only after the outcome"
+    doubt = "             if so, the out-of-fold result says little about new rows"
+    assert (
+        str(model).splitlines()[-1 - is_chosen :]
+        == [f"suspected    {told}: see the warning of fit", doubt][: 1 + is_chosen]
+    )
+    assert told in model._repr_html_()
+    assert str(pickle.loads(pickle.dumps(model))) == str(model)
+    pnorm.save(tmp_path / "m.json", model.lam_, model.rankers_, model.p_)
+    loaded = pnorm.load(tmp_path / "m.json")
+    assert str(loaded).endswith(f"p = {model.p_:g}; {told}>")
+    assert told in loaded._repr_html_()
+    assert "suspected" not in str(quick().fit(X[["a"]], y))
 
 
 def test_a_warning_names_the_plan_of_the_model_and_spellings():

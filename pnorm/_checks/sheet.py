@@ -20,7 +20,10 @@ _WHOLE = 1e15
 """Numbers up to this are written with all digits before the point."""
 
 _COMMAS = 10_000
-"""Numbers from this on have commas. Smaller ones may be years."""
+"""Whole numbers from this on have commas. Smaller ones may be years."""
+
+_COMMAS_OF_DECIMALS = 1_000
+"""Numbers with decimals from this on have commas."""
 
 _STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums",
@@ -58,7 +61,9 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return shown(str(value), WIDEST)
     if isinstance(value, float) and not (value.is_integer() and abs(value) < _WHOLE):
-        return f"{value:,.2f}" if _COMMAS <= abs(value) < _WHOLE else f"{value:.6g}"
+        if _COMMAS <= abs(value) < _WHOLE:
+            return f"{value:,.2f}"
+        return f"{value:,.6g}" if abs(value) < _WHOLE else f"{value:.6g}"
     return shown(f"{int(value):,}" if abs(value) >= _COMMAS else str(int(value)), WIDEST)
 
 
@@ -66,7 +71,7 @@ def column_text(values: Iterable[Any]) -> Callable[[Any], str | None]:
     """Return a function that writes values of a column as `value_text`, numbers in the precision of the column.
 
     They have as many decimals as the one that needs most has, and six digits for the largest at most, but two decimals
-    if it needs them. Numbers from 10,000 on have commas; the same number has them or not, whatever else is shown.
+    if it needs them. Whole numbers from 10,000 on have commas, and numbers with decimals from 1,000 on.
     """
     numbers = [python for value in values if (python := _number(value)) is not None]
     largest = max([abs(x) for x in numbers], default=0.0)
@@ -84,7 +89,7 @@ def _written(decimals: int, value: Any) -> str | None:
     x = _number(value)
     if x is None or decimals < 0 or (x and abs(x) < 0.5 * 10.0**-decimals):
         return value_text(value)
-    comma = "," if abs(round(x, decimals)) >= _COMMAS else ""
+    comma = "," if abs(round(x, decimals)) >= (_COMMAS_OF_DECIMALS if decimals else _COMMAS) else ""
     return f"{x + 0.0:{comma}.{decimals}f}" if decimals else f"{int(x):{comma}}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -45,9 +46,7 @@ from pnorm._report.verdicts import (
     doubts,
     hidden_probabilities,
     in_test,
-    leaks,
     of_leaks,
-    suspects,
     texts,
     unwritten_probabilities,
     verdicts,
@@ -55,7 +54,7 @@ from pnorm._report.verdicts import (
 from pnorm._tables import RANK, Source
 from pnorm.rankers import Rankers
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import AS_ASKED, Table
+from pnorm.rankers._table import AS_ASKED, Table, suspects
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
@@ -294,7 +293,7 @@ def _first_lines(arguments: argparse.Namespace, job: _Job, progress: Progress) -
     def on_made(H: Rankers) -> None:
         with progress.paused():
             _print_rows(arguments, job)
-            _print_columns(job, H)
+            _print_columns(arguments, job, H)
 
     return on_made
 
@@ -370,7 +369,7 @@ def _print_rows(arguments: argparse.Namespace, job: _Job) -> None:
     printing.notes([_parts(arguments, job), *_negatives(job), *empty, *same, *_how_read(job), *of_files])
 
 
-def _print_columns(job: _Job, H: Rankers) -> None:
+def _print_columns(arguments: argparse.Namespace, job: _Job, H: Rankers) -> None:
     """Print how the columns were read, and warn of those that may be known only after the label."""
     columns, n = job.columns, job.n_trained
     beside = [(str(columns.label), "label")]
@@ -381,13 +380,10 @@ def _print_columns(job: _Job, H: Rankers) -> None:
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
     printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
     printing.section(*printing.left_out_lines(H))
+    hints = [(of.text, printing.it(of.columns), _leaving_out(arguments, columns, of.columns)[0]) for of in of_leaks(H)]
     printing.warn(
-        [f"{of.text} To leave {_it(of.columns)} out: {pasted(*_ignoring(of.columns))}." for of in of_leaks(H)]
+        [f"{text} To leave {it} out: {pasted(*options)}." if options else text for text, it, options in hints]
     )
-
-
-def _it(names: Sequence[str]) -> str:
-    return "it" if len(names) == 1 else "them"
 
 
 def _print(
@@ -561,19 +557,23 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
 def _next(
     arguments: argparse.Namespace, job: _Job, found: _Found, told: Sequence[Verdict], together: _Pairs
 ) -> list[str]:
-    """Return the most useful next steps, with the commands to type."""
+    """Return the most useful next steps, with the commands to type. They leave out the columns that may be leaks."""
     plan, n = getattr(found.learned.H, "plan", ()), found.quality
     facts: list[str] = []
     steps: list[tuple[str, str]] = []
     is_useful = found.tested is None or n.beats_chance
-
-    def step(what: str, more: list[str], without: Sequence[str] = ()) -> None:
-        steps.append((what, printing.again(arguments, more, without)))
-
-    separating = leaks(found.learned.H)
     apart = suspects(found.learned.H)
+    cleaned, replaced = _leaving_out(arguments, job.columns, apart)
+    if apart and not any(of.rankers and of.name not in apart for of in plan):
+        return printing.sentences(
+            f"No column is left without {first(apart, 8)}. Add columns that are known before the label."
+        )
+
+    def step(what: str, more: Sequence[str], without: Sequence[str] = ()) -> None:
+        steps.append((what, printing.again(arguments, [*cleaned, *more], [*replaced, *without])))
+
     if apart:
-        step(f"Leave out {first(apart, 8)}", _ignoring(apart))
+        step(f"Leave out {first(apart, 8)}", [])
     time = job.columns.time
     if time is not None and time not in apart and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
         step(f"Leave out {shown(time, 40)}, which differs in later rows", ["--ignore", time])
@@ -582,7 +582,7 @@ def _next(
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
     if found.tested is not None:
         facts += printing.sentences(advice(n))
-    if found.tested is not None and not separating:  # with a leak, all lists are as good
+    if found.tested is not None and not apart:  # with a leak, all lists are as good
         better = dict(markup.beaten(n))
         for difference in n.averages:
             name = difference.other
@@ -590,7 +590,6 @@ def _next(
                 continue
             if (
                 name.endswith(markup.ALONE)
-                and name.removesuffix(markup.ALONE) not in apart
                 and (name in better or difference.value <= 0.0)
                 and len(job.columns.used) > 1
             ):
@@ -601,7 +600,7 @@ def _next(
             simpler = _simpler(arguments, found.learned)
             if simpler is not None:
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])
-    dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing]
+    dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing and of.name not in apart]
     if found.tested is not None and job.test is None and job.columns.time is None:
         dividing = next((name for name in dates if _divides(arguments, job, name)), None)
         if dividing is not None:
@@ -614,10 +613,12 @@ def _next(
         step("Show the id of each row", ["--id", ids[0]])
     if found.cutoff is None and found.tested is not None and found.learned.push == "top" and is_useful:
         step("Choose where to stop", ["--budget", str(found.quality.main)])
-    if arguments.save is None and is_useful:
-        step("Save the model", ["--save", "model.json"])
     named = [] if job.columns.id is None else ["--id", job.columns.id]
     model = "model.json" if arguments.save is None else arguments.save
+    if apart and arguments.save is not None:
+        model = "-without".join(os.path.splitext(model))  # the saved one uses them
+    if (apart or arguments.save is None) and is_useful:
+        step(f"Save a model without {printing.it(apart)}" if apart else "Save the model", ["--save", model])
     if is_useful:
         rank = pasted(program("pnorm", sys.argv[0]), "NEW_FILE", "--model", model, *named, "--out", "ranked.csv")
         steps.append(("Rank new rows", rank))
@@ -626,11 +627,25 @@ def _next(
     return [*facts, *printing.steps(steps)]
 
 
-def _ignoring(names: Sequence[str]) -> list[str]:
-    """Return the options that ignore columns; a name with a comma needs one of its own."""
+def _leaving_out(
+    arguments: argparse.Namespace, columns: Columns, names: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the options that leave columns out, and the options of this run that they replace."""
+    signs = options.signs(arguments.monotone or [])
+    gone = [text for text, _ in signs if _columns.column_named(text, columns.header, arguments.file) in names]
+    kept = [f"{text}={'+' if sign > 0 else '-'}" for text, sign in signs if text not in gone]
+    again = [word for given in kept for word in ("--monotone", given)] if gone else []
+    replaced = ("--monotone",) if gone else ()
+    if not arguments.only or not names:
+        return [*_naming("--ignore", names), *again], replaced
+    return [*_naming("--only", [name for name in columns.used if name not in names]), *again], ("--only", *replaced)
+
+
+def _naming(option: str, names: Sequence[str]) -> list[str]:
+    """Return an option with the names of columns; a name with a comma needs one of its own."""
     apart = [name for name in names if "," in name]
     joined = ",".join([name for name in names if name not in apart])
-    return [word for name in filter(None, [joined, *apart]) for word in ("--ignore", name)]
+    return [word for name in filter(None, [joined, *apart]) for word in (option, name)]
 
 
 def _is_moved(drift: pnorm.Drift | None, name: str) -> bool:
@@ -701,7 +716,9 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, H, kept.p, about, intercept=b, cutoff=cut)
         which = " (trained on all rows)" if found.is_refitted else ""
-        lines.append(f"model{which}: {path_shown(arguments.save)}")
+        apart = suspects(kept.H)
+        uses = f" (it uses {first(apart, 8)})" if apart else ""
+        lines.append(f"model{which}: {path_shown(arguments.save)}{uses}")
     if arguments.out is not None:
         progress("writing the scores")
         lines += _write_scores(arguments, job, found)

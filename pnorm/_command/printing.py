@@ -200,6 +200,11 @@ def moved_lines(told: Iterable[str]) -> list[str]:
     return [line for sentence in [*of, *meaning] for line in sentences(sentence, 2)]
 
 
+def it(columns: Sequence[str]) -> str:
+    """Return the pronoun for some columns."""
+    return "it" if len(columns) == 1 else "them"
+
+
 def steps(of: Sequence[tuple[str, str]]) -> list[str]:
     """Return what can be done next, each with its whole command: beside it, or below it if one line is too short."""
     wide = max([len(what) for what, _ in of], default=0)
@@ -216,6 +221,8 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
         while option in words:
             at = words.index(option)
             del words[at : at + 2]
+    if not {"--save", "--out"}.intersection(more):  # it needs one of them
+        words = [word for word in words if word != "--refit"]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)
     return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
 

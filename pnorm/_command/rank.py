@@ -40,7 +40,9 @@ from pnorm._report.verdicts import (
     doubts,
     few_rows,
     hidden_by,
+    in_test,
     left_out,
+    of_leaks,
     unwritten_probabilities,
 )
 from pnorm._score import scores_and_levels, sigmoid
@@ -340,8 +342,11 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} of the score in use{about}"
     same = printing.repeated_ids(rows, _id_column(arguments, rows))
     printing.notes([*empty, about, *same, *rows.source.notes])
-    if ranked.label is not None:
-        printing.warn(_trained_on(arguments, ranked))
+    told = [
+        f"in training, {of.text} To be safe, train a model without {printing.it(of.columns)}."
+        for of in of_leaks(model.H)
+    ]
+    printing.warn([*told, *([] if ranked.label is None else _trained_on(arguments, ranked))])
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
     unwritten, checked = left_out(hidden), ""
     if rows.labels is not None:
@@ -352,7 +357,9 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         listed = printing.n_listed(arguments)
         measured = quality(pos, neg, push=push, probability=chance, n_listed=listed, budget=_depth(arguments, n))
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
-        printing.section(title, [*printing.quality_lines(measured), *printing.sentences(few_rows(measured))])
+        printing.section(
+            title, [*printing.quality_lines(measured, below=in_test(model.H)), *printing.sentences(few_rows(measured))]
+        )
         hidden, unwritten = doubts(measured), unwritten_probabilities(measured)
         checked = checked_probabilities(measured)
     printing.section("Changes since training", _moved_lines(ranked.drift))

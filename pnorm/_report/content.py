@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnorm._checks import Vector, sheet
-from pnorm._checks.text import short_count
+from pnorm._checks.text import first, short_count, shown
 from pnorm._cross_validation import Choice, CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._default import TERMS
@@ -92,6 +92,11 @@ class Findings:
     reproduce: Mapping[str, str]
 
     @property
+    def suspects(self) -> list[str]:
+        """The columns that may be known only after the label."""
+        return list(dict.fromkeys([name for of in self.verdicts if of.key == "leak" for name in of.columns]))
+
+    @property
     def n(self) -> int:
         return self.quality.n_pos + self.quality.n_neg
 
@@ -169,25 +174,39 @@ def head(of: Findings) -> str:
     )
     return (
         f"<h1>{of.title}</h1>"
+        + (_alert(of) if of.suspects else "")
         + (f'<p class="headline">{markup.NO_BETTER}</p>' if of.held_out and not q.beats_chance else "")
-        + f'<p class="headline">{sentence} {interval}.</p>'
+        + f'<p class="headline">{sentence} {interval}{_with_suspects(of)}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
         + "".join(
             paragraph(text(told, 200), kind="verdict") for told in texts(of.verdicts, "simpler") if q.beats_chance
         )
-        + _alert(of)
+        + ("" if of.suspects else _alert(of))
     )
 
 
+def _with_suspects(of: Findings) -> str:
+    """Return that the numbers are with the columns that may be leaks, as an end of the first sentence."""
+    if not of.suspects:
+        return ""
+    names = text(first(of.suspects, 3, lambda name: shown(name, 40)), markup.SENTENCE)
+    return f", with the suspected column{'s' if len(of.suspects) > 1 else ''} {names} in use"
+
+
 def _alert(of: Findings) -> str:
+    """Return the warnings in a box: all if they are few, and otherwise their number and those of suspected columns."""
     said = _warned(of)
     n = len(said)
     if not n:
         return ""
     what = "There is one warning" if n == 1 else f"There are {n} warnings"
     if n > _FEW_WARNINGS:
-        return f'<p class="alert">{what}. Read <a href="#warnings">them</a> before using the list.</p>'
+        told = f'{what}. Read <a href="#warnings">them</a> before using the list.'
+        leaks = [_marked(verdict) for verdict in of.verdicts if verdict.key == "leak"]
+        if leaks:
+            return f'<div class="alert"><p>{told}</p>{markup.items(leaks)}</div>'
+        return f'<p class="alert">{told}</p>'
     told = (
         f'{what}. Read {"it" if n == 1 else "them"} before using the list. <a href="#warnings">More on the columns</a>'
     )

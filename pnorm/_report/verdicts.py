@@ -16,7 +16,7 @@ from pnorm._report import markup
 from pnorm._report.markup import NO_BETTER
 from pnorm._trace import Trace
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import Ask, Table
+from pnorm.rankers._table import Ask, Table, suspects
 
 FEW = 50
 """Rows of a class below which the intervals are called wide."""
@@ -60,7 +60,7 @@ def verdicts(
     if few:
         found.append(Verdict("few", few))
     if held_out:
-        found += _of_lists(quality, bool(leaks(H)))
+        found += _of_lists(quality, bool(suspects(H)))
         told, is_wrong = markup.calibrated(quality)
         if is_wrong:
             found.append(Verdict("probabilities", told))
@@ -70,11 +70,6 @@ def verdicts(
 def leaks(H: Rankers) -> list[str]:
     """Return the columns that almost separate the classes alone."""
     return [of.name for of in getattr(H, "plan", ()) if of.separates]
-
-
-def suspects(H: Rankers) -> list[str]:
-    """Return the columns that may be known only after the label."""
-    return list(dict.fromkeys([name for of in of_leaks(H) for name in of.columns]))
 
 
 def in_test(H: Rankers) -> list[str]:
@@ -172,7 +167,7 @@ _INSTEAD = {
 """The advice if another list is better, by the name of that list."""
 
 
-def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
+def _of_lists(quality: Quality, has_suspects: bool) -> list[Verdict]:
     """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good."""
     found = [] if quality.beats_chance else [Verdict("chance", " ".join(filter(None, [NO_BETTER, advice(quality)])))]
     better = dict(markup.beaten(quality))
@@ -187,7 +182,7 @@ def _of_lists(quality: Quality, has_leaks: bool) -> list[Verdict]:
     simpler = [name for name in as_good if name == LINEAR or name.endswith(markup.ALONE)]
     which = ", which is simpler" if len(simpler) == 1 else ", which are simpler"
     for names, end in ((simpler, which), ([name for name in as_good if name not in simpler], "")):
-        if names and not has_leaks:
+        if names and not has_suspects:
             those = " or ".join(map(markup.in_words, names))
             told = f"The test does not show that this list is better than {those}{end}."
             found.append(Verdict("simpler", told, grave=False))

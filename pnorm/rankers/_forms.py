@@ -732,13 +732,15 @@ def span_text(days: float) -> str:
         if n and abs(abs(days) - n * UNITS_OF_TIME[unit]) < 1e-9:
             return f"{math.copysign(n, days):.10g} {unit}" + "s" * (n != 1.0)
     rest, parts = abs(round(86400e6 * days)), []
+    if not rest:
+        return "0 d"
     for unit, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000)):
         n, rest = divmod(rest, size)
         parts += [f"{n} {unit}"] * bool(n)
-    parts += [f"{rest / 1e6:.10g} s"] * bool(rest or not parts)
+    parts += [f"{rest / 1e6:.10g} s"] * bool(rest)
     if len(parts) > 2 and abs(days) >= _LONG and abs(days - round(days, 5)) < 1e-11 * abs(days):
         parts = [f"{abs(round(days, 5)):.12g} d"]
-    return ("-" if days < 0.0 and parts != ["0 s"] else "") + " ".join(parts)
+    return ("-" if days < 0.0 else "") + " ".join(parts)
 
 
 def _short_clock(clock: str) -> str:

@@ -431,7 +431,8 @@ class _Learned:
 def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome.
 
-    The message has names only, so that it is the same in all folds of a cross-validation.
+    The message has names only, so that it is mostly the same in all folds of a cross-validation. It is not printed
+    again for a column that changes from one reason for suspicion to another.
     """
     of_kind = {
         _LEFT_OUT: [of for of in learned if of.plan.kind == LEFT_OUT and of.plan.note != AS_ASKED and not of.all_rare],
@@ -454,7 +455,7 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
             f"{_ALL_RARE}: {all_rare}. Their values are not used; merge them into fewer levels, or leave the columns "
             "out",
             TableWarning,
-            once=True,
+            once=[(_ALL_RARE, of.plan.name) for of in learned if of.all_rare],
         )
     if not said:
         return
@@ -470,7 +471,8 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
     lines = [_wrapped(f"{_COLUMNS} {what}: {names}.") for what, names in said.items()]
-    warn("\n".join([*lines, f"{plan_called} has the reasons; {'; '.join(hints)}"]), TableWarning, once=True)
+    facts = [(_SUSPECTED.get(kind, kind), of.plan.name) for kind, columns in of_kind.items() for of in columns]
+    warn("\n".join([*lines, f"{plan_called} has the reasons; {'; '.join(hints)}"]), TableWarning, once=facts)
 
 
 _COLUMNS = "Columns"
@@ -480,6 +482,7 @@ _UNREAD, _SPELLED = "with values that do not read", "with several spellings of o
 _OF_TIME = "of numbers with units of time"
 _LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
 _ONE_SIDED = "with values, or missing values, nearly all on one side"
+_SUSPECTED = dict.fromkeys((_LEAKS, _AGREE, _ONE_SIDED), "suspected")
 
 _TOLD: ContextVar[list[bool] | None] = ContextVar("_TOLD", default=None)
 """Not empty if the tables of this run have been warned of; None if every table is warned of."""
@@ -794,9 +797,12 @@ class _Learner:
             made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
+        if reading.form.order and reading.form.order != self._wish:
+            self._note = reading.form.order
         if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
             first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
-            self._note = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
+            years = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
+            self._note = "; ".join(filter(None, [self._note, years]))
         if not parts:
             raise LeaveOut("all values are equal")
         self._separates(x.auc(), [side.size for side in self._sides])

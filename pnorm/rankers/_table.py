@@ -171,6 +171,19 @@ class Plan(tuple[ColumnPlan, ...]):
         return sheet.as_html(head, rows, (0, 1, 5))
 
 
+def suspects(H: Rankers) -> list[str]:
+    """Return the columns that may be known only after the label."""
+    plan = getattr(H, "plan", ())
+    found = [of.name for note in ("separates", "agrees", "one_sided") for of in plan if getattr(of, note)]
+    return list(dict.fromkeys(found))
+
+
+def told_of_suspects(H: Rankers) -> str:
+    """Return that some columns may be known only after the label; empty if there are none."""
+    names = suspects(H)
+    return f"{first(names, 3, lambda name: shown(name, 40))} may be known only after the outcome" if names else ""
+
+
 class OfLevels(_Categories):
     """Indicators of the levels of one column, given as codes and counts of unknown values."""
 
