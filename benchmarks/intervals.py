@@ -13,10 +13,13 @@ is a fifth of five times as many rows with drawn classes, with the same share of
 columns are the shares of lists whose interval is too low or too high, with drawn classes and resamples of all rows.
 
 The last table is about the intervals of the first k rows. The means of the scores are so far apart. The numbers of
-positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It has the mean precision,
-and the shares of lists whose interval contains the mean: for precision and recall with fixed and with drawn classes,
-and with drawn classes for lift and for the interval of Clopper and Pearson for the hits in k rows. The last lines have
-scores that are rounded to multiples of a step, so that the k-th row ties with rows of both classes.
+positives and negatives are the same in all of 5000 lists, or the class of each row is drawn. It has the mean precision
+and the share of lists whose interval contains it, with fixed and with drawn classes, and the share of the intervals of
+Clopper and Pearson for the hits in k rows, with drawn classes. Then the same of the recall, the mean hits divided by
+the mean number of positives, with Clopper and Pearson's for the hits in so many positives; here the shares are of the
+first 400 lists with fixed classes and of the first 1000 with drawn ones. The interval of lift is that of recall in
+other units. Some lines have scores that are rounded to multiples of a step, so that the k-th row ties with rows of both
+classes.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -100,6 +103,19 @@ def coverage_with_few_positives(apart, freedom, positives, negatives):
     print(f"{positives:9}{negatives:10}{kind:>8}{apart:6.1f}{told}", flush=True)
 
 
+MORE = 5000
+"""Lists for each line of the first k rows. Recall has an interval in the first `LISTS` or `FEWER` of them."""
+
+FIRST_ROWS = ("precision", "of k rows"), ("recall", "of positives")
+"""Intervals for drawn rows, and those of Clopper and Pearson beside them."""
+
+FIRST = [(200, 20, 20, 4.0, 0.0), (360, 60, 10, 1.5, 0.0), (360, 60, 60, 1.5, 0.0), (1000, 10, 10, 4.0, 0.0)]
+FIRST += [(1000, 200, 10, 1.5, 0.0), (1000, 200, 50, 2.5, 0.0), (1000, 200, 200, 1.5, 0.0), (1000, 200, 200, 4.0, 0.0)]
+FIRST += [(1000, 200, 200, 8.0, 0.0), (1000, 200, 500, 4.0, 0.0), (360, 60, 18, 1.5, 2.0), (1000, 200, 50, 2.5, 1.0)]
+FIRST += [(1000, 200, 200, 4.0, 1.0), (1000, 200, 200, 4.0, 3.0), (1000, 200, 500, 4.0, 2.0)]
+FIRST += [(1000, 200, 1000, 1.5, 0.0), (1000, 10, 10, 8.0, 0.0), (1000, 10, 100, 1.5, 0.0)]
+"""Rows, positives, first rows k, how far the means of the scores are apart, and the step to which they are rounded."""
+
 FIXED, DRAWN, FIFTH = "fixed", "drawn", "fifth"
 """How the number of positives of a simulated list is drawn: it is given, binomial, or a fifth of a binomial one."""
 
@@ -136,34 +152,31 @@ def coverage_of_average_precision(case):
     return f"{positives:9}{negatives:10}{apart:6.1f}{told}{missed[DRAWN, False]}"
 
 
-def coverage_of_first_rows(n, positives, k, apart, step=0.0):
-    """Print how often the intervals of the first k rows contain the mean, for fixed and for drawn classes."""
+def coverage_of_first_rows(case):
+    """Return a line: how often the intervals of the first k rows contain the mean, for fixed and for drawn classes."""
+    n, positives, k, apart, step = case
     rng = np.random.default_rng(2)
-    means, held = [], []
-    for classes in (FIXED, DRAWN):
-        found = {"precision": [], "recall": [], "lift": [], "Clopper and Pearson": []}
-        for sides in drawn_lists(rng, 5000, n, positives, apart, classes):
+    told = {}
+    for classes, lists_of_recall in ((FIXED, FEWER), (DRAWN, LISTS)):
+        found = {"precision": [], "of k rows": [], "recall": [], "of positives": []}
+        hits, sizes = [], []
+        for sides in drawn_lists(rng, MORE, n, positives, apart, classes):
             f_pos, f_neg = [step * np.round(f / step) if step else f for f in sides]
             of_list = first_rows(RankedList(f_pos, f_neg, sure=True).distinct, k, 0.95)
-            for what in ("precision", "recall", "lift"):
-                found[what].append(tuple(of_list.measure(what, 0)))
-            found["Clopper and Pearson"].append(share(of_list.hits[0], k, 0.95))
-        of_measure = {what: np.array(of_lists).T for what, of_lists in found.items()}
-        means.append(of_measure["precision"][0].mean())
-        held.append(
-            {what: np.mean([(low <= x.mean()) & (x.mean() <= high)]) for what, (x, low, high) in of_measure.items()}
-        )
-    fixed, drawn = held
-    shares = (
-        fixed["precision"],
-        drawn["precision"],
-        drawn["Clopper and Pearson"],
-        drawn["lift"],
-        fixed["recall"],
-        drawn["recall"],
-    )
-    numbers = "".join([f"{x:8.1%}" for x in shares])
-    print(f"{n:5}{positives:11}{apart:7}{step or '':6}{k:5}{means[1]:8.3f}{numbers}", flush=True)
+            found["precision"].append(tuple(of_list.measure("precision", 0)))
+            found["of k rows"].append(share(of_list.hits[0], k, 0.95))
+            hits.append(of_list.hits[0])
+            sizes.append(f_pos.size)
+            if len(sizes) <= lists_of_recall:
+                found["recall"].append(tuple(of_list.measure("recall", 0)))
+                found["of positives"].append(share(of_list.hits[0], f_pos.size, 0.95))
+        precision, recall = np.mean(hits) / k, np.sum(hits) / np.sum(sizes)
+        means = {"precision": precision, "of k rows": precision, "recall": recall, "of positives": recall}
+        for what, of_lists in found.items():
+            _, low, high = np.array(of_lists).T
+            told[what, classes] = f"{np.mean((low <= means[what]) & (means[what] <= high)):8.1%}"
+    numbers = [told[what, FIXED] + told[what, DRAWN] + told[given, DRAWN] for what, given in FIRST_ROWS]
+    return f"{n:5}{positives:11}{apart:7}{step or '':6}{k:5}{precision:8.3f}{numbers[0]}{recall:8.3f}{numbers[1]}"
 
 
 if __name__ == "__main__":
@@ -190,25 +203,9 @@ if __name__ == "__main__":
     with ProcessPoolExecutor() as pool:
         for line in pool.map(coverage_of_average_precision, AVERAGE_PRECISION):
             print(line, flush=True)
-    print(f"\n{'':42}{'precision':>16}{'C. & P.':>8}{'lift':>8}{'recall':>16}")
-    print(f"{'rows':>5}{'positives':>11}{'apart':>7}{'step':>6}{'k':>5}{'mean':>8}{'fixed':>8}{'drawn':>8}", end="")
-    print(f"{'drawn':>8}{'drawn':>8}{'fixed':>8}{'drawn':>8}")
-    for case in (
-        (200, 20, 20, 4.0),
-        (360, 60, 10, 1.5),
-        (360, 60, 60, 1.5),
-        (1000, 10, 10, 4.0),
-        (1000, 200, 10, 1.5),
-        (1000, 200, 50, 2.5),
-        (1000, 200, 200, 1.5),
-        (1000, 200, 200, 4.0),
-        (1000, 200, 200, 8.0),
-        (1000, 200, 500, 4.0),
-        (360, 60, 18, 1.5, 2.0),
-        (1000, 200, 50, 2.5, 1.0),
-        (1000, 200, 200, 4.0, 1.0),
-        (1000, 200, 200, 4.0, 3.0),
-        (1000, 200, 500, 4.0, 2.0),
-        (1000, 200, 1000, 1.5),
-    ):
-        coverage_of_first_rows(*case)
+    print(f"\n{'':42}{'precision':>16}{'C. & P.':>8}{'':8}{'recall, lift':>16}{'C. & P.':>8}")
+    columns = f"{'mean':>8}{'fixed':>8}{'drawn':>8}{'drawn':>8}"
+    print(f"{'rows':>5}{'positives':>11}{'apart':>7}{'step':>6}{'k':>5}{columns * 2}")
+    with ProcessPoolExecutor() as pool:
+        for line in pool.map(coverage_of_first_rows, FIRST):
+            print(line, flush=True)

@@ -521,21 +521,98 @@ def test_intervals_of_the_precision_hold_for_classes_that_are_drawn():
     assert np.mean([low <= mean <= high for _, low, high in old]) < 0.4
 
 
-def test_lift_and_recall_take_the_number_of_positives_as_given():
+@pytest.mark.parametrize("kind", ["perfect", "random"])
+def test_intervals_of_recall_hold_for_classes_that_are_drawn(kind):
+    """If all positives come first, Clopper's and Pearson's interval for the positives of a list holds too rarely."""
+    rng = np.random.default_rng(0)
+    n, k, lists = 1000, 200, 120
+    n_pos = rng.binomial(n, k / n, lists)
+    y = [np.arange(n) < x if kind == "perfect" else rng.permutation(np.arange(n) < x) for x in n_pos]
+    hits = np.array([of_list[:k].sum() for of_list in y])
+    recall = np.minimum(n_pos, k).sum() / n_pos.sum() if kind == "perfect" else k / n
+    found = [first_rows(of_labels(of_list), k, 0.95).measure("recall", 0) for of_list in y]
+    assert np.mean([x.low <= recall <= x.high for x in found]) > 0.93
+    old = [_shares.share(*of_list, 0.95) for of_list in zip(hits.tolist(), n_pos.tolist(), strict=True)]
+    of_old = np.mean([low <= recall <= high for _, low, high in old])
+    assert of_old < 0.6 if kind == "perfect" else of_old > 0.93
+
+
+def test_lift_is_recall_in_other_units():
     at = DistinctScores(np.array([30, 0]), np.array([0, 10]))
-    found = first_rows(at, [10, 36], 0.95)
-    assert tuple(found.measure("recall", 0)) == pytest.approx((1 / 3, clopper_pearson(10, 30, 0.95)[0], 1 / 3))
-    assert tuple(found.measure("lift", 0))[::2] == pytest.approx((4 / 3, 4 / 3))
-    precision, recall, lift = (found.measure(what, 1) for what in ("precision", "recall", "lift"))
-    assert precision.low < 30 / 36 < precision.high
-    assert tuple(recall) == pytest.approx((1.0, max(26 / 30, clopper_pearson(30, 30, 0.95)[0]), 1.0))
-    assert tuple(lift) == pytest.approx((10 / 9, 4 / 3 * max(26 / 36, precision.low), 10 / 9))
-    assert tuple(found.measure("hits", 1)) == pytest.approx(tuple(36 * end for end in precision))
+    found = first_rows(at, [10, 36, 40], 0.95)
+    for i, k in enumerate((10, 36, 40)):
+        recall, lift = found.measure("recall", i), found.measure("lift", i)
+        assert tuple(lift) == pytest.approx([40 / k * x for x in recall])
+        assert tuple(found.measure("hits", i)) == pytest.approx([k * x for x in found.measure("precision", i)])
+        assert found.measures(("lift", "recall"), i) == [lift, recall]
+    assert found.measure("recall", 0) == pytest.approx(1 / 3)
+    assert found.measure("recall", 0).low < 1 / 3 < found.measure("recall", 0).high  # fewer positives may be drawn
+    assert tuple(found.measure("recall", 2)) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("U", "V"),
+    [((3, 8), (2, 90)), ((40, 61), (5, 400)), ((2, 1), (6, 45)), ((10, 1), (3, 30)), ((7.5, 0.5), (1.2, 3.4))],
+)
+@pytest.mark.parametrize("end", [0.5, 1.0, 2.0])
+def test_the_ratio_of_two_betas_is_that_of_an_integral(U, V, end):
+    (a, b), (c, d) = U, V
+    ratio = end * a / (a + b) / (c / (c + d))
+    with mpmath.workdps(20):
+
+        def of_v(v):
+            below = mpmath.betainc(a, b, 0, min(1, ratio * v), regularized=True)
+            return below * v ** (mpmath.mpf(c) - 1) * (1 - v) ** (mpmath.mpf(d) - 1) / mpmath.beta(c, d)
+
+        middle = c / (c + d)
+        parts = sorted({0, middle / 2, middle, *([1 / ratio] if ratio > 1 else []), 1})
+        expected = float(mpmath.quad(of_v, parts))
+    pair = [(np.array([float(x)]), np.array([float(y)])) for x, y in (U, V)]
+    assert _shares._Ratios(*pair).below(ratio) == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_intervals_of_recall_do_not_fall_if_a_positive_moves_up(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 200))
+    y = rng.random(n) < 0.3
+    y[:2] = rng.permutation([True, False])
+    k = int(rng.integers(1, n))
+    i = int(rng.choice(np.flatnonzero(y[1:]))) if y[1:].any() else 0
+    better = y.copy()
+    better[[i, i + 1]] = y[[i + 1, i]]
+    if better[: i + 1].sum() < y[: i + 1].sum():
+        y, better = better, y
+    worse, found = (first_rows(of_labels(x), k, 0.95).measure("recall", 0) for x in (y, better))
+    assert worse.low <= found.low + 1e-6
+    assert worse.high <= found.high + 1e-6
+
+
+def drawn_recall(y, k, recall, low):
+    """The distribution of which an end of the interval of recall is a quantile, from all numbers of rows above the cut.
+
+    y has the labels, best first, or the share of positives at each score.
+    """
+    n = len(y)
+    above = np.concatenate([[0.0], np.cumsum(y)])
+    m = np.arange(1, n)
+    weights = binom.pmf(m, n, k / n)
+    a, c = np.round(k * above[m] / m, 12), np.round((n - k) * (above[n] - above[m]) / (n - m), 12)
+    b, d = k - a, n - k - c
+    (a, b), (c, d) = ((a, b + 1), (c + 1, d)) if low else ((a + 1, b), (c, d + 1))
+    steps = (np.arange(500)[:, None] + 0.5) / 500
+    V = np.where(c == 0, 0.0, np.where(d == 0, 1.0, beta.ppf(steps, np.where(c > 0, c, 1), np.where(d > 0, d, 1))))
+    with np.errstate(divide="ignore"):
+        ratio = np.float64(recall) / (1 - recall) * (n - k) / k
+    x = np.minimum(ratio * np.where(V > 0, V, 1e-300), 1.0)
+    inside = beta.cdf(x, np.where(a > 0, a, 1), np.where(b > 0, b, 1))
+    below = np.where(a == 0, 1.0, np.where(b == 0, x >= 1, inside)).mean(axis=0)
+    return weights @ below / weights.sum()
 
 
 @pytest.mark.parametrize("seed", mark_repeats(range(60), quick=range(16)))
 def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
-    """For rows that are drawn, or of I positives; of lift and recall cut to what I positives and K negatives allow."""
+    """The ends of the interval of recall are quantiles of the mixture over all numbers of rows above the cut."""
     rng = np.random.default_rng(seed)
     n_pos, n_neg = rng.integers(2, 30, 2).tolist()
     f_pos, f_neg = rng.integers(0, (4, 10**6)[seed % 2], n_pos) / 1.0, rng.integers(0, 4, n_neg) / 1.0
@@ -546,22 +623,30 @@ def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
     shares = np.sort(f)[::-1]
     shares = np.array([y[f == score].mean() for score in shares])
     found = shares[:k].sum()
-    least, most = max(0, k - n_neg), min(k, n_pos)
     how = {"confidence": (0.95, 0.9, 0.6)[seed % 3]}
-    of_rows, of_positives = drawn_rows(shares, k, how["confidence"]), beta_ends(found, n_pos, how["confidence"])
+    low, high = drawn_rows(shares, k, how["confidence"])
+    precision = found / k, min(low, found / k), max(high, found / k)
+    recall = metrics.recall_at(f_pos, f_neg, k, **how)
+    tail = (1 - how["confidence"]) / 2
+    if k == n:
+        assert tuple(recall) == (1.0, 1.0, 1.0)
+    else:
+        of_low, of_high = drawn_recall(shares, k, recall.low, True), drawn_recall(shares, k, recall.high, False)
+        assert of_low == pytest.approx(tail, abs=5e-3) or (of_low > tail and recall.low == 0) or recall.low == recall
+        assert of_high == pytest.approx(1 - tail, abs=5e-3) or recall.high == 1 or recall.high == recall
     summary = metrics.summary(f_pos, f_neg, k, **how, n_resamples=50)
-    for name, value, (low, high), unit in (
-        ("precision_at", found / k, of_rows, 0.0),
-        ("recall_at", found / n_pos, of_positives, 1 / n_pos),
-        ("enrichment_factor", found / k / (n_pos / n), [end / (n_pos / n) for end in of_rows], n / n_pos / k),
+    for name, (value, low, high) in (
+        ("precision_at", precision),
+        ("recall_at", (found / n_pos, recall.low, recall.high)),
+        ("enrichment_factor", (found / k / (n_pos / n), n / k * recall.low, n / k * recall.high)),
     ):
         of = getattr(metrics, name)
         estimate = of(f_pos, f_neg, k, **how)
         assert estimate == of(f_pos, f_neg, k) == pytest.approx(value, rel=1e-13)
-        assert estimate.low == pytest.approx(min(value, max(low, least * unit)), rel=1e-9, abs=1e-11)
-        assert estimate.high == pytest.approx(max(value, min(high, most * unit) if unit else high), rel=1e-9)
+        assert estimate.low == pytest.approx(low, rel=1e-9, abs=1e-11)
+        assert estimate.high == pytest.approx(high, rel=1e-9)
         assert estimate.low <= estimate <= estimate.high
-        assert estimate.low < estimate.high or (unit and least == most)
+        assert estimate.low < estimate.high or (k == n and name != "precision_at")
         assert estimate.confidence == how["confidence"]
         assert tuple(summary[name]) == tuple(estimate)
         for other in (
@@ -571,13 +656,6 @@ def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
             of(metrics.ScoreTable.of(f_pos, f_neg), k=k, **how),
         ):
             assert tuple(other) == tuple(estimate)
-
-
-def beta_ends(x, n, confidence):
-    """The interval of Clopper and Pearson, for any number x of n, by the quantiles of beta distributions."""
-    tail = (1 - confidence) / 2
-    low = beta.ppf(tail, x, n - x + 1) if x > 0 else 0.0
-    return low, beta.ppf(1 - tail, x + 1, n - x) if n - x > 1e-12 else 1.0
 
 
 def test_intervals_of_all_rows():

@@ -500,9 +500,9 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
     if column is not None:
         name = shown(column.removesuffix(markup.ALONE), 40)
         told.append(f"“{name}”: largest AUC in training.")
-    told.append("Intervals cover test rows only; lift and recall take the number of positives as given.")
+    told.append("Intervals cover test rows only.")
     if has_details:
-        told.append("Mixtures of Clopper-Pearson for precision; a bootstrap of all rows for others.")
+        told.append("Mixtures of exact intervals for precision, lift and recall; a bootstrap of all rows for others.")
         told += filter(None, [markup.without_interval(quality), markup.jointly(quality)])
     return sentences(" ".join(told))
 

@@ -236,14 +236,11 @@ def quality(
     `budget` is a depth as well, and the main one. The probabilities of the first 50 rows are compared with the
     positives among them; of the first `n_listed` if these are more.
 
-    Intervals of precision and hits are for rows that are all drawn (`first_rows`). Those of lift and recall take the
-    number of hits in all rows as given. That of lift is the interval of precision in other units, that of recall
-    Clopper's and Pearson's. ``benchmarks/intervals.py`` counts how often they hold. A stratified bootstrap, which takes
-    the number of positives for known as well, does so in 61 to 97 % of 300 simulated lists each with 1, 3 and 24 % of
-    positives, and is hardly narrower near the top. The intervals of the whole list are from a bootstrap of all rows,
-    which draws the number of positives as well. Those of the differences are from a stratified one: the lists share
-    the number of positives, and it largely cancels. Both are expanded; the AUC has its own interval (see
-    `pnorm.metrics`).
+    All intervals of measures are for rows that are drawn with their classes. Precision and hits have those of
+    `first_rows`, recall and lift those of `recall_ends`. ``benchmarks/intervals.py`` counts how often they hold. The
+    intervals of the whole list are from a bootstrap of all rows, which draws the number of positives as well. Those of
+    the differences are from a stratified one: the lists share the number of positives, and it largely cancels. Both are
+    expanded; the AUC has its own interval (see `pnorm.metrics`).
 
     Words such as "better" are derived from two differences to each other list. The interval of each difference misses
     with a probability of 1 - `confidence`, divided by their number (`one_of_several`). By Bonferroni's inequality, all
@@ -393,9 +390,9 @@ def _of_first_rows(words: _Words, first: FirstRows, where: list[int], beside: li
     measures = []
     for i, at in enumerate(where):
         k, n_hits, n = int(first.depth[at]), first.n_pos, first.n
-        for key, factor in (("precision", 1.0), ("lift", n / n_hits), ("recall", 1.0), ("hits", float(k))):
+        factors = {"precision": 1.0, "lift": n / n_hits, "recall": 1.0, "hits": float(k)}
+        for (key, factor), here in zip(factors.items(), first.measures(list(factors), at), strict=True):
             size = n_hits if key == "recall" else k
-            here = first.measure(key, at)
             others = tuple([float(of_other[i]) * factor / size for of_other in beside])
             measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n * factor / size))
     return measures
