@@ -66,17 +66,25 @@ class Look:
     def of_series(self, keys: Iterable[Any]) -> list[Any]:
         """Return a colour for each of several series: an ordered scale if they are numbers."""
         keys = list(keys)
-        if len(keys) == 1 or not all(isinstance(key, int | float | np.number) for key in keys):
+        if len(keys) == 1 or not _are_numbers(keys):
             return [self.cycle[k % len(self.cycle)] for k in range(len(keys))]
         from matplotlib import colormaps
 
         return [colormaps["viridis"](share) for share in np.linspace(*self._scale, len(keys))]
 
-    def lines_of_series(self, keys: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return a colour and a dash for each of several lines: dashes are for those beyond the colours."""
+    def lines_of_series(self, keys: Iterable[Any], lead: bool = False) -> list[dict[str, Any]]:
+        """Return a colour and a dash for each of several lines: dashes are for those beyond the colours.
+
+        With `lead`, the first of three or more with names is thick and above the others, which are thin.
+        """
+        keys = list(keys)
         colours, size = self.of_series(keys), len(self.cycle)
         dashes = ("-",) if len(set(colours)) == len(colours) else ("-", "--", ":")
-        return [{"color": each, "ls": dashes[k // size % len(dashes)]} for k, each in enumerate(colours)]
+        lines = [{"color": each, "ls": dashes[k // size % len(dashes)]} for k, each in enumerate(colours)]
+        if lead and len(keys) > 2 and not _are_numbers(keys):
+            for k, line in enumerate(lines):
+                line.update({"lw": 1.2, "zorder": 2.0} if k else {"lw": 3.0, "zorder": 2.5})
+        return lines
 
     def signs(self, values: Any) -> list[str]:
         """Return blue for values above zero, orange for others."""
@@ -92,6 +100,10 @@ def room_beside(names: Iterable[str | None]) -> float:
     sizes = [len(name) for name in names if name]
     fits = len(sizes) <= 6 and max(sizes, default=0) <= 20
     return 0.0 if fits else 0.7 + 0.085 * max(sizes)
+
+
+def _are_numbers(keys: Iterable[Any]) -> bool:
+    return all(isinstance(key, int | float | np.number) for key in keys)
 
 
 def _luminance(rgb: Any) -> float:
