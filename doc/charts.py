@@ -21,6 +21,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from scipy.stats import t as student
 
 ROOT = Path(__file__).parents[1]
 STATIC, OUTPUTS = ROOT / "doc" / "_static", ROOT / "doc" / "_outputs"
@@ -123,6 +124,11 @@ def by_method(name, *columns):
 
 def text_lines(name):
     return (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def half_width(error, n):
+    """Return half of the 95 % interval of a mean over n splits or draws, from its standard error, by Student's t."""
+    return student.ppf(0.975, n - 1) * error
 
 
 # Drawing
