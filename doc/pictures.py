@@ -154,8 +154,9 @@ def hero():
     lists, chance = on_adult(), n * found.quality.headline.chance
     print(*[f"{name} {mean:.1f} ± {half:.1f}" for name, mean, half in lists], *effects, sep="\n")
     found_by = {name: mean for name, mean, _ in lists}
-    of_interval = next(half for name, _, half in lists if name == _adult_rivals.BOOSTED)
+    half = next(half for name, _, half in lists if name == _adult_rivals.BOOSTED)
     own, trees = found_by[_adult_rivals.THIS], found_by[_adult_rivals.BOOSTED]
+    less_trees = own - trees
     title = "A score that people can read:", f"{own:.0f} of the first {n:,} are right"
     under = (
         f"Adult data, {found.scores.size:,} people. Right: an income above $50,000.",
@@ -185,9 +186,9 @@ def hero():
         rows = [*lists, (RANDOM, chance, 0.0)]
         ax = axes(x + beside, y, across, step * len(rows))
         for k, (name, mean, _) in enumerate(rows):
-            own = name == _adult_rivals.THIS
-            ax.barh([k], [mean], height=0.58, color=BLUE if own else GREY, alpha=1.0 if own else 0.55)
-            how = {"color": BLUE if own else ink(), "weight": "bold" if own else "normal"}
+            is_own = name == _adult_rivals.THIS
+            ax.barh([k], [mean], height=0.58, color=BLUE if is_own else GREY, alpha=1.0 if is_own else 0.55)
+            how = {"color": BLUE if is_own else ink(), "weight": "bold" if is_own else "normal"}
             first, *second = NAMES.get(name, name).split("\n")
             middle = y + (k + 0.5) * step
             put(x, middle + (0.36 if not second else -0.05) * size, first, size=size, **how)
@@ -198,7 +199,7 @@ def hero():
         ax.set(xlim=(0, n), ylim=(len(rows) - 0.5, -0.5))
         ax.set_axis_off()
         ax.grid(False)
-        low, high = (found_by[_adult_rivals.THIS] - found_by[_adult_rivals.BOOSTED] + side * of_interval for side in (-1, 1))
+        low, high = (less_trees + side * half for side in (-1, 1))
         words = f"{NAMES[_adult_rivals.THIS]} less boosted trees, 95 % interval:", f"{low:+.0f} to {high:+.0f}"
         put(x, y + step * len(rows) + 1.2 * size, " ".join(words).replace("-", "−"), size=0.82 * size)
 
@@ -720,9 +721,10 @@ def curves():
         for i, (p, colour) in enumerate(BY_POWER.items()):
             whole.plot(at, shown[:, i].mean(axis=0), color=colour, label=f"p = {p}")
             more = shown[:, i] - shown[:, 0]
-            mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
+            mean = more.mean(axis=0)
+            half = half_width(more.std(axis=0, ddof=1) / len(more) ** 0.5, len(more))
             gain.semilogx(at, mean, color=colour)
-            gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
+            gain.fill_between(at, mean - half, mean + half, color=colour, alpha=0.18, lw=0)
         whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
         whole.legend(loc="lower right")
         gain.set(xlabel="false positive rate", ylabel="gain in true positive rate", title="MAGIC, gain over p = 1")

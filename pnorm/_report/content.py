@@ -302,14 +302,14 @@ def _by_depth(of: Findings) -> Section:
     ordered = sorted(lines, key=lambda line: -float(np.interp(q.main, k, line[1])))
     entries = [("<b>this list</b>, with its interval", "s0"), *[entry for entry, _ in ordered], of.lines[-1]]
     order = f" The other lists are in the order of their precision in the {of.first} {count(q.main)} rows."
+    order *= len(ordered) > 1
     return (
         "depth",
         "Precision by depth",
         markup.figure(
             str(chart),
             f"Share of {of.hit}s among the {of.first} rows, by the number of rows. For the whole list it is "
-            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic."
-            + order * (len(ordered) > 1),
+            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic.{order}",
             legend(entries),
         ),
     )
