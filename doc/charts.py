@@ -346,7 +346,7 @@ def case_weights(theme):
     less = heading.index("pAUC 1 % less limit")
     errors = {cells[0]: value_and_error(cells[less], "weights")[1] for cells in lines if cells[0] != "limit"}
     paths = {
-        "weight on the negatives of a logistic regression": ("weight ", theme.orange, "s"),
+        "weight on the negatives of a logistic regression": ("weight ", theme.green, "s"),
         "p of the push": ("p = ", theme.blue, "o"),
     }
     right, below = ((8, 1), "left"), ((0, -14), "center")

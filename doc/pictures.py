@@ -927,7 +927,7 @@ def probabilities():
     def draw():
         figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 8.6), sharex=True, sharey=True)
         colours = dict(zip([*(f"p = {p}" for p in calibration.POWERS), calibration.LOGISTIC],
-                           (BLUE, ORANGE, GREEN, RED), strict=True))  # fmt: skip
+                           (BLUE, ORANGE, GREEN, GREY), strict=True))  # fmt: skip
         for column, (name, of) in zip(axes.T, found.items(), strict=True):
             for ax, (kind, shown) in zip(column, of.items(), strict=True):
                 ax.plot([0, 1], [0, 1], color=ink(), lw=0.8, ls="--")

@@ -36,8 +36,8 @@ def new_axes(n: int, size: tuple[float, float], grid: str | None = "y", across: 
 class Look:
     """Colours that can be seen on the background of some axes, light or dark."""
 
-    _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b0578f", "#e69f00", "#6d7684"), ("#0072b2", "#e69f00"), (0.0, 0.74)
-    _DARK = ("#56b4e9", "#ff8a50", "#37c79b", "#e3a0c8", "#f0b93a", "#9aa4b0"), ("#56b4e9", "#f0b93a"), (0.48, 1.0)
+    _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b0578f", "#e69f00", "#6d7684"), ("#0072b2", "#d55e00"), (0.0, 0.74)
+    _DARK = ("#56b4e9", "#ff8a50", "#37c79b", "#e3a0c8", "#f0b93a", "#9aa4b0"), ("#56b4e9", "#ff8a50"), (0.48, 1.0)
     """The colours of Okabe and Ito, lighter on dark: of series, of positives and negatives; and the
     part of an ordered scale that can be seen."""
 
