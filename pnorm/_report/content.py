@@ -595,11 +595,11 @@ def _choice_chart(found: CrossValidation) -> str:
             chart.band(path[order], mean[k, order] - error[k, order], mean[k, order] + error[k, order])
         chart.line(path[order], mean[k, order], style)
         kind = f"{text(TERMS.get(found.kinds[k], found.kinds[k]), 30)}, " if found.kinds else ""
-        entries.insert(0, (f"{kind}p = {found.p[k]:g}", style))
+        entries.append((f"{kind}p = {found.p[k]:g}", style))
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])
     caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
-    return markup.figure(str(chart), caption, legend(entries))
+    return markup.figure(str(chart), caption, legend(entries[::-1]))
 
 
 def html_name(name: str) -> str:
