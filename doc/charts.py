@@ -201,6 +201,13 @@ def thousandths(ax):
     ax.xaxis.set_major_formatter(lambda x, _: "0" if abs(x) < 1e-12 else f"{x:+.3f}".rstrip("0").replace("-", "−"))
 
 
+def three_ticks(ax, end):
+    """Label zero and a round value at either side of it, which is near the end so that the words do not meet."""
+    tick = max(at for at in (0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.4) if at <= end)
+    ax.set_xticks([-tick, 0, tick])
+    thousandths(ax)
+
+
 # The charts
 
 MEASURES = {"pAUC 1 %": "partial AUC to 1 % false positives", "AP": "average precision", "AUC": "AUC",
@@ -274,9 +281,7 @@ def additive_summary(theme):
             ax.axvline(0, color=theme.ink, lw=0.8)
             end = 1.1 * max(ends)
             ax.set_xlim(-end, 3.1 * end)  # the numbers are at the right
-            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
-            ax.set_xticks([-tick, 0, tick])
-            thousandths(ax)
+            three_ticks(ax, end)
             name_rows(ax, [row[0] for row in of])
             counts = [sizes[row[0]] for row in of]
             above = f"$\\bf{{{'small' if small else 'large'}}}$: {min(counts):,} to {max(counts):,} rows\n"
@@ -326,9 +331,7 @@ def unseen(theme):
                 ends.append(abs(more) + half)
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.set_xlim(-1.1 * max(ends), 1.1 * max(ends))
-            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2) if at <= max(ends))
-            ax.set_xticks([-tick, 0, tick])
-            thousandths(ax)
+            three_ticks(ax, max(ends))
             if down == 0:
                 ax.set_title(other, fontsize=10)
         name_rows(axes[down, 0], names)
@@ -351,7 +354,7 @@ def case_weights(theme):
     }
     right, below = ((8, 1), "left"), ((0, -14), "center")
     places = dict.fromkeys(["weight 1", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
-    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center"), "weight 100": ((6, 7), "left")}
+    places |= {"weight 1000": ((3, 9), "left"), "weight 10000": ((-6, 9), "center"), "weight 100": ((6, 7), "left")}
     places |= {"weight 10": ((-8, -11), "right"), "p = 8": ((-5, -14), "right"), "p = 16": ((-5, -14), "right")}
     figure, axes = figure_of(1, 1, (WIDTH, 4.4), axis="both")
     ax = axes[0, 0]
