@@ -21,6 +21,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from scipy.stats import t as student
 
 ROOT = Path(__file__).parents[1]
 STATIC, OUTPUTS = ROOT / "doc" / "_static", ROOT / "doc" / "_outputs"
@@ -121,8 +122,23 @@ def by_method(name, *columns):
     return found
 
 
+def splits_of(name):
+    """Read of how many splits the means of each set are, from the titles of tables: {set: splits}."""
+    found = [re.fullmatch(r"(\w+): .*; (\d+) splits", title) for title, _, _ in tables(name)]
+    return {title[1]: int(title[2]) for title in found if title}
+
+
+SPLITS = {"unseen": 10, "weights": 10, "queries": 40, "uneven": {"MAGIC": 40, "Spambase": 20, "a9a": 20}}
+"""Splits or draws of which files without such titles have the means: the defaults of their scripts."""
+
+
 def text_lines(name):
     return (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def half_width(error, n):
+    """Return half of the 95 % interval of a mean over n splits or draws, from its standard error, by Student's t."""
+    return student.ppf(0.975, n - 1) * error
 
 
 # Drawing
@@ -160,12 +176,12 @@ def dot(ax, at, y, colour, marker="o", error=0.0, hollow=None):
     ax.plot(at, y, marker=marker, color=colour, mfc=hollow or colour, mec=colour, mew=1.3, ms=6, ls="none")
 
 
-def difference(ax, theme, value, y, error):
-    """Draw a difference with two standard errors, in colour if these do not reach zero."""
+def difference(ax, theme, value, y, half):
+    """Draw a difference with its 95 % interval, in colour if this does not contain zero."""
     look = dict(colour=theme.grey, marker="s", hollow=theme.page)
-    if abs(value) > 2 * error + 1e-9:  # of numbers with three digits
+    if abs(value) > half + 1e-9:  # of numbers with three digits
         look = dict(colour=theme.blue, marker="o") if value > 0 else dict(colour=theme.red, marker="D")
-    dot(ax, value, y, error=2 * error, **look)
+    dot(ax, value, y, error=half, **look)
 
 
 def legend_of_differences(figure, theme, above, below, ncols=2):
@@ -173,9 +189,7 @@ def legend_of_differences(figure, theme, above, below, ncols=2):
     handles = [
         Line2D([], [], color=theme.blue, marker="o", lw=1.6, label=above),
         Line2D([], [], color=theme.red, marker="D", lw=1.6, label=below),
-        Line2D(
-            [], [], color=theme.grey, marker="s", lw=1.6, mfc=theme.page, mew=1.3, label="within two standard errors"
-        ),
+        Line2D([], [], color=theme.grey, marker="s", lw=1.6, mfc=theme.page, mew=1.3, label="95 % interval contains 0"),
     ]
     drawn = {line.get_marker() for ax in figure.axes for line in ax.lines}
     handles = [handle for handle in handles if handle.get_marker() in drawn]
@@ -185,6 +199,13 @@ def legend_of_differences(figure, theme, above, below, ncols=2):
 def thousandths(ax):
     """Label an axis of small differences without superfluous zeros."""
     ax.xaxis.set_major_formatter(lambda x, _: "0" if abs(x) < 1e-12 else f"{x:+.3f}".rstrip("0").replace("-", "−"))
+
+
+def three_ticks(ax, end):
+    """Label zero and a round value at either side of it, which is near the end so that the words do not meet."""
+    tick = max(at for at in (0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.4) if at <= end)
+    ax.set_xticks([-tick, 0, tick])
+    thousandths(ax)
 
 
 # The charts
@@ -199,13 +220,13 @@ DIFFERENCE = NUMBER + " " + VALUE_AND_ERROR + r" \(\d+:\d+\)"
 
 def additive(theme, column):
     """The default minus each other method, by data set."""
-    found = by_method("additive", column)
+    found, splits = by_method("additive", column), splits_of("additive")
     names = ("p = 1", *ADDITIVE, "HistGradientBoosting")
     figure, axes = figure_of(4, 2, (WIDTH, 10.4), sharey=True)
     for ax, (data, of) in zip(axes.flat, found.items(), strict=True):
         for y, name in enumerate(names):
             _, more, error = map(number, must(DIFFERENCE, of[name][0], f"additive, {data}, {name}").groups())
-            difference(ax, theme, -more, y, error)
+            difference(ax, theme, -more, y, half_width(error, splits[data]))
         ax.axvline(0, color=theme.ink, lw=0.8)
         ax.axhline(0.5, color=theme.grid, lw=0.8)
         ax.axhline(len(names) - 1.5, color=theme.grid, lw=0.8)
@@ -214,7 +235,7 @@ def additive(theme, column):
         thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, ["default with p = 1", *names[1:]])
-    figure.supxlabel(f"{MEASURES[column]}: default minus the method", fontsize=11)
+    figure.supxlabel(f"{MEASURES[column]}:\ndefault minus the method, 95 % interval", fontsize=11)
     legend_of_differences(figure, theme, "default ahead", "method ahead")
     return figure
 
@@ -241,7 +262,7 @@ def additive_summary(theme):
     if heading != ["set", *MEASURES] and sorted(heading[1:]) != sorted(MEASURES):
         raise ValueError(f"additive_summary.inc has the columns {heading}")
     titles = [must(r"(\w+): (\d+) rows, .*", title, "additive").groups() for title, _, _ in tables("additive")]
-    sizes = {data: int(size) for data, size in titles}
+    sizes, splits = {data: int(size) for data, size in titles}, splits_of("additive")
     cell = NUMBER + ", " + VALUE_AND_ERROR + r" \((.+)\)"
     figure, axes = figure_of(len(MEASURES), 2, (WIDTH, 7.2))
     figure.get_layout_engine().set(wspace=0.05)
@@ -252,21 +273,22 @@ def additive_summary(theme):
             for y, row in enumerate(of):
                 numbers = must(cell, row[heading.index(measure)], f"summary, {row[0]}").groups()[1:3]
                 more, error = map(number, numbers)
-                ends.append(abs(more) + 2 * error)
-                difference(ax, theme, more, y, error)
+                half = half_width(error, splits[row[0]])
+                ends.append(abs(more) + half)
+                difference(ax, theme, more, y, half)
                 told = " ± ".join(numbers)
                 ax.text(1.0, y, told, transform=ax.get_yaxis_transform(), va="center", ha="right", fontsize=9)
             ax.axvline(0, color=theme.ink, lw=0.8)
             end = 1.1 * max(ends)
             ax.set_xlim(-end, 3.1 * end)  # the numbers are at the right
-            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4) if at <= end)
-            ax.set_xticks([-tick, 0, tick])
-            thousandths(ax)
+            three_ticks(ax, end)
             name_rows(ax, [row[0] for row in of])
             counts = [sizes[row[0]] for row in of]
             above = f"$\\bf{{{'small' if small else 'large'}}}$: {min(counts):,} to {max(counts):,} rows\n"
             ax.set_title(("" if down else above) + TITLES[measure], fontsize=10, linespacing=1.7)
-    figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
+    figure.supxlabel(
+        "default minus the best of the other additive scores:\nlines, 95 % interval; ±, standard error", fontsize=11
+    )
     legend_of_differences(figure, theme, "default ahead", "the best other score ahead")
     return figure
 
@@ -304,17 +326,16 @@ def unseen(theme):
                 cells = next(line for line in of if line.strip().startswith(other)).strip().removeprefix(other)
                 cell = re.split(r"\s{2,}", cells.strip())[measures.index(measure)]
                 more, error = value_and_error(cell, f"unseen, {of[0]}")
-                difference(ax, theme, -more, y, error)
-                ends.append(abs(more) + 2 * error)
+                half = half_width(error, SPLITS["unseen"])
+                difference(ax, theme, -more, y, half)
+                ends.append(abs(more) + half)
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.set_xlim(-1.1 * max(ends), 1.1 * max(ends))
-            tick = max(at for at in (0.01, 0.02, 0.05, 0.1, 0.2) if at <= max(ends))
-            ax.set_xticks([-tick, 0, tick])
-            thousandths(ax)
+            three_ticks(ax, max(ends))
             if down == 0:
                 ax.set_title(other, fontsize=10)
         name_rows(axes[down, 0], names)
-        axes[down, 1].set_xlabel(TITLES[measure] + ": default minus the list above", fontsize=10)
+        axes[down, 1].set_xlabel(TITLES[measure] + ": default minus the list above, 95 % interval", fontsize=10)
     legend_of_differences(figure, theme, "default ahead", "the other list ahead", ncols=3)
     return figure
 
@@ -328,12 +349,12 @@ def case_weights(theme):
     less = heading.index("pAUC 1 % less limit")
     errors = {cells[0]: value_and_error(cells[less], "weights")[1] for cells in lines if cells[0] != "limit"}
     paths = {
-        "weight on the negatives of a logistic regression": ("weight ", theme.orange, "s"),
+        "weight on the negatives of a logistic regression": ("weight ", theme.green, "s"),
         "p of the push": ("p = ", theme.blue, "o"),
     }
     right, below = ((8, 1), "left"), ((0, -14), "center")
     places = dict.fromkeys(["weight 1", "p = 1", "p = 2", "p = 4"], right)  # away from the other path
-    places |= {"weight 1000": ((4, 7), "left"), "weight 10000": ((-2, 9), "center"), "weight 100": ((6, 7), "left")}
+    places |= {"weight 1000": ((3, 9), "left"), "weight 10000": ((-6, 9), "center"), "weight 100": ((6, 7), "left")}
     places |= {"weight 10": ((-8, -11), "right"), "p = 8": ((-5, -14), "right"), "p = 16": ((-5, -14), "right")}
     figure, axes = figure_of(1, 1, (WIDTH, 4.4), axis="both")
     ax = axes[0, 0]
@@ -342,7 +363,7 @@ def case_weights(theme):
         points = {name: point for name, point in found.items() if name.startswith(start)}
         line = zip(*points.values(), found["limit"], strict=True)
         ax.plot(*line, color=colour, marker=marker, ms=6, lw=1.4, label=label)
-        spread = [2 * errors[name] for name in points]
+        spread = [half_width(errors[name], SPLITS["weights"]) for name in points]
         ax.errorbar(*zip(*points.values(), strict=True), spread, fmt="none", ecolor=colour, elinewidth=0.9, alpha=0.6)
         for name, point in points.items():
             offset, side = places.get(name, ((5, 8), "center") if start == "weight " else below)
@@ -415,7 +436,7 @@ def quality(theme):
 
 def stacking(theme):
     """Models and stacks minus LightGBM alone."""
-    found = by_method("stacking", "pAUC 1 %", "AP")
+    found, splits = by_method("stacking", "pAUC 1 %", "AP"), splits_of("stacking")
     names = ("HistGradientBoosting", "ExtraTrees", "mean", "logistic weights", "push, p = 1", "push, p = 4")
     figure, axes = figure_of(3, 2, (WIDTH, 7.4), sharey=True)
     for panels, (data, of) in zip(axes, found.items(), strict=True):
@@ -423,7 +444,7 @@ def stacking(theme):
             for y, name in enumerate(names):
                 text = of[name][i]
                 _, more, error = map(number, must(DIFFERENCE, text, f"stacking, {data}, {name}").groups())
-                difference(ax, theme, more, y, error)
+                difference(ax, theme, more, y, half_width(error, splits[data]))
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.axhline(1.5, color=theme.grid, lw=0.8)
             ax.set_title(f"{data}:\n{('partial AUC', 'average precision')[i]}")
@@ -431,7 +452,7 @@ def stacking(theme):
             thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [f"stack: {name}" if y > 1 else name for y, name in enumerate(names)])
-    figure.supxlabel("difference from LightGBM alone, with two standard errors", fontsize=11)
+    figure.supxlabel("difference from LightGBM alone, with 95 % interval", fontsize=11)
     legend_of_differences(figure, theme, "ahead of LightGBM", "behind LightGBM")
     return figure
 
@@ -655,12 +676,13 @@ def uneven_gain(theme):
                 gain, error = np.array([value_and_error(row[3 + i], "uneven") for _, row in chosen]).T
                 x = at * 1.06 ** (i - 1)
                 colour, marker = theme.powers[p], "osD"[i]
-                ax.errorbar(x, gain, 2 * error, color=colour, marker=marker, ms=5, lw=1.4, label=f"p = {p}")
+                half = half_width(error, SPLITS["uneven"][data])
+                ax.errorbar(x, gain, half, color=colour, marker=marker, ms=5, lw=1.4, label=f"p = {p}")
             ax.axhline(0, color=theme.ink, lw=0.8)
             ax.set_xscale("log")
             ax.xaxis.set_major_locator(FixedLocator([50, 500, 4000]))
             ax.xaxis.set_minor_locator(NullLocator())
-            ax.xaxis.set_major_formatter("{x:.0f}")
+            ax.xaxis.set_major_formatter("{x:,.0f}")
             ax.set_title(f"{data}:\n{scarce}", fontsize=10)
     figure.supxlabel("rows of the smaller class", fontsize=11)
     figure.supylabel("gain in partial AUC over p = 1, hundredths", fontsize=11)
@@ -698,7 +720,7 @@ def queries(theme):
             at = np.arange(3) + (0.05 if weight == "equal" else -0.05)
             above.plot(at, [levels[setting, weight, p] for p in (1, 2, 4)], color=colour, marker=marker, ms=5, lw=1.5)
             gain, error = np.array([(0, 0), gains[setting, weight, 2], gains[setting, weight, 4]]).T
-            below.errorbar(at, gain, 2 * error, color=colour, marker=marker, ms=5, lw=1.5)
+            below.errorbar(at, gain, half_width(error, SPLITS["queries"]), color=colour, marker=marker, ms=5, lw=1.5)
         above.set_title(title)
         below.set_title("gain over p = 1\n" if "\n" in title else "gain over p = 1")
         above.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
@@ -744,7 +766,7 @@ def speed(theme):
     name_rows(axes[0, 0], [f"{what}:\n{rival}".replace("100000", "100,000") for what, _, rival, _, _ in many])
     name_rows(axes[1, 0], [f"{what}:\n{rival}".replace("2000 + 2000", "2,000 + 2,000") for what, _, rival, _, _ in few])
     axes[1, 0].set_xlim(0.0003, 8)
-    axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.02, 0.2, 1, 4]))
+    axes[1, 0].xaxis.set_major_locator(FixedLocator([0.001, 0.01, 0.1, 1]))
     axes[1, 0].xaxis.set_minor_locator(NullLocator())
     axes[1, 0].xaxis.set_major_formatter("{x:g}")
     figure.supxlabel("pnorm's time divided by the other's;\nleft of 1, pnorm is faster", fontsize=11)

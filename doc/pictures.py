@@ -48,6 +48,7 @@ import demonstration as _demonstration  # noqa: E402
 import readable as _readable  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
+from charts import half_width  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
 from tables import list_table  # noqa: E402
@@ -124,6 +125,18 @@ DIP = 67
 """The age at which the curve of age falls and rises again."""
 
 
+RANDOM = "random order"
+NAMES = {
+    _adult_rivals.THIS: "pnorm",
+    _adult_rivals.STEPS: "logistic regression\non the same steps",
+    CURVES: "logistic regression\non splines",
+}
+"""Of lists in the first picture, on two lines if they need a second."""
+
+LEFT = 6, 344, 612
+"""Of its panels side by side, in points."""
+
+
 def hero():
     """Adult as the command ranks it with ``--budget 1000``: the test, reasons and two shapes, across and down."""
     found = _adult_rivals.split(0, compare=False)
@@ -139,12 +152,20 @@ def hero():
     shapes = pnorm.shapes(learned.lam, learned.H, training)
     meaning = {"education-num": "schooling", "age": "in years"}
     lists, chance = on_adult(), n * found.quality.headline.chance
-    print(*[f"{name} {mean:.1f} ± {error:.1f}" for name, mean, error in lists], *effects, sep="\n")
-    title = f"Adult data: rank {found.scores.size:,} people,", "incomes above $50,000 first"
+    print(*[f"{name} {mean:.1f} ± {half:.1f}" for name, mean, half in lists], *effects, sep="\n")
+    found_by = {name: mean for name, mean, _ in lists}
+    half = next(half for name, _, half in lists if name == _adult_rivals.BOOSTED)
+    own, trees = found_by[_adult_rivals.THIS], found_by[_adult_rivals.BOOSTED]
+    less_trees = own - trees
+    title = "A score that people can read:", f"{own:.0f} of the first {n:,} are right"
+    under = (
+        f"Adult data, {found.scores.size:,} people. Right: an income above $50,000.",
+        f"Boosted trees have {trees:.0f} right, a random order {chance:.0f}.",
+    )
     panels = (
-        ("Tested on held-out rows", f"in the first {n:,}, mean of 10 tests"),
+        (f"Right in the first {n:,}", "held-out people, mean of 10 tests"),
         ("Reasons for each row", f"row {EXPLAINED}: effect on its score"),
-        ("A readable score", "what two columns add to it"),
+        ("A curve per column", "what two of them add"),
     )
 
     def sheet(width, height):
@@ -159,27 +180,28 @@ def hero():
 
         return figure, put, axes
 
-    def dots(put, axes, at, size, room):
-        """Draw a row for each list: its name, a dot with two standard errors to each side, and its number."""
+    def counts(put, axes, at, size, room):
+        """Draw a row for each list: its name, a bar from zero, and its number; below them how far they are certain."""
         (x, y), (beside, across, step) = at, room
-        ax = axes(x + beside, y, across, step * len(lists))
-        for k, (name, mean, error) in enumerate(lists):
-            own = name == _adult_rivals.THIS
-            colour = BLUE if own else ink()
-            ax.plot([mean - 2 * error, mean + 2 * error], [k, k], color=GREY, lw=2.2, solid_capstyle="butt")
-            ax.plot(mean, k, "o", color=BLUE if own else GREY, ms=0.55 * size)
-            if own:
-                ax.axvline(mean, color=BLUE, lw=1, ls=(0, (4, 3)), zorder=0)
-            down, how = y + (k + 0.5) * step + 0.36 * size, {"color": colour, "weight": "bold" if own else "normal"}
-            put(x, down, name, size=size, **how)
-            put(x + beside + across + 0.5 * size, down, f"{mean:.0f}", size=size, **{**how, "weight": "bold"})
-        ax.set(ylim=(len(lists) - 0.5, -0.5), yticks=[], xticks=[780, 820, 860])
-        ax.margins(x=0.03)
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(labelsize=0.9 * size, length=3)
+        rows = [*lists, (RANDOM, chance, 0.0)]
+        ax = axes(x + beside, y, across, step * len(rows))
+        for k, (name, mean, _) in enumerate(rows):
+            is_own = name == _adult_rivals.THIS
+            ax.barh([k], [mean], height=0.58, color=BLUE if is_own else GREY, alpha=1.0 if is_own else 0.55)
+            how = {"color": BLUE if is_own else ink(), "weight": "bold" if is_own else "normal"}
+            first, *second = NAMES.get(name, name).split("\n")
+            middle = y + (k + 0.5) * step
+            put(x, middle + (0.36 if not second else -0.05) * size, first, size=size, **how)
+            if second:
+                put(x, middle + 0.85 * size, second[0], size=0.78 * size, color=ink())
+            right = x + beside + across * mean / n + 0.4 * size
+            put(right, middle + 0.4 * size, f"{mean:.0f}", size=1.1 * size, **{**how, "weight": "bold"})
+        ax.set(xlim=(0, n), ylim=(len(rows) - 0.5, -0.5))
+        ax.set_axis_off()
         ax.grid(False)
-        put(x, y + step * len(lists) + 2.7 * size, "lines: ± 2 standard errors of the", size=0.8 * size)
-        put(x, y + step * len(lists) + 3.7 * size, f"difference; random order: {chance:.0f}", size=0.8 * size)
+        low, high = (less_trees + side * half for side in (-1, 1))
+        words = f"{NAMES[_adult_rivals.THIS]} less boosted trees, 95 % interval:", f"{low:+.0f} to {high:+.0f}"
+        put(x, y + step * len(rows) + 1.2 * size, " ".join(words).replace("-", "−"), size=0.82 * size)
 
     def bars(put, axes, at, rows, size, room):
         """Draw a row for each number: what it is, and below it a bar beside the number."""
@@ -224,30 +246,33 @@ def hero():
         of_effects.append((label, float(written), written, float(re.search(r"\((.*)\)", effects[0])[1])))
 
     def draw_row():
-        """Of 880 by 350 points."""
-        figure, put, axes = sheet(880, 350)
+        """Of 880 by 372 points."""
+        figure, put, axes = sheet(880, 372)
         put(6, 26, " ".join(title), size=24, weight="bold")
-        for k, (name, what) in enumerate(panels):
-            put(6 + 303 * k, 70, name, size=19, weight="bold")
-            put(6 + 303 * k, 96, what, size=15.5)
-        dots(put, axes, (6, 112), 15.5, (120, 106, 25))
-        bars(put, axes, (309, 110), of_effects, 15.5, (140, 69, 27))
-        put(624, 233, "effect on the score", size=15, rotation=90, va="center", ha="center")
-        curves(axes, (668, 140), (202, 65), 16, (0, 117))
+        put(6, 54, " ".join(under), size=15.5)
+        for x, (name, what) in zip(LEFT, panels, strict=True):
+            put(x, 96, name, size=18, weight="bold")
+            put(x, 119, what, size=15)
+        counts(put, axes, (6, 132), 15, (146, 148, 35))
+        bars(put, axes, (LEFT[1], 138), of_effects, 15, (130, 70, 27))
+        put(LEFT[2] + 8, 256, "effect on the score", size=14.5, rotation=90, va="center", ha="center")
+        curves(axes, (LEFT[2] + 54, 165), (200, 66), 15, (0, 117))
         return figure
 
     def draw_column():
-        """Of 360 by 712 points."""
-        figure, put, axes = sheet(360, 712)
+        """Of 360 by 774 points."""
+        figure, put, axes = sheet(360, 774)
         for k, part in enumerate(title):
-            put(2, 17 + 20 * k, part, size=16, weight="bold")
-        for (name, what), y in zip(panels, (72, 326, 508), strict=True):
+            put(2, 17 + 22 * k, part, size=17, weight="bold")
+        for k, part in enumerate(under):
+            put(2, 61 + 17 * k, part, size=11.5)
+        for (name, what), y in zip(panels, (112, 388, 570), strict=True):
             put(2, y, name, size=15, weight="bold")
             put(2, y + 20, what, size=13.5)
-        dots(put, axes, (2, 100), 13.5, (116, 180, 21))
-        bars(put, axes, (2, 354), of_effects, 13.5, (260, 43, 18))
-        put(10, 624, "effect on the score", size=13, rotation=90, va="center", ha="center")
-        curves(axes, (48, 556), (304, 45), 13, (0, 87))
+        counts(put, axes, (2, 140), 13.5, (134, 178, 32))
+        bars(put, axes, (2, 416), of_effects, 13.5, (260, 43, 18))
+        put(10, 686, "effect on the score", size=13, rotation=90, va="center", ha="center")
+        curves(axes, (48, 618), (304, 45), 13, (0, 87))
         return figure
 
     save(draw_row, "hero")
@@ -255,16 +280,17 @@ def hero():
 
 
 def on_adult():
-    """Return lists by their name, mean over ten splits, and standard error of the difference from this list."""
+    """Return lists by their name, mean over the splits, and the half of a 95 % interval of this list less the other."""
     path = ROOT / "doc" / "_outputs" / "adult_rivals.txt"
-    tables = [text.splitlines()[1:] for text in path.read_text(encoding="utf-8").split("\n\n")]
-    cells = [[re.split(r" {2,}", line) for line in table] for table in tables[:2]]
-    means, differences = [{name: numbers for name, *numbers in table} for table in cells]
+    tables = [text.splitlines() for text in path.read_text(encoding="utf-8").split("\n\n")]
+    means, differences = [
+        {name: numbers for name, *numbers in (re.split(r" {2,}", line) for line in table[1:])} for table in tables[:2]
+    ]
+    splits = len(re.findall(r"split \d+", tables[0][0]))
     of = _adult_rivals
-    names = {name: name for name in (of.BOOSTED, of.THIS, of.STEPS, of.ADDITIVE, CURVES, LINEAR)}
-    names[of.NO_PUSH] = "no push, p = 1"
-    errors = {of.THIS: 0.0, **{name: float(numbers[1]) for name, numbers in differences.items()}}
-    lists = [(told, float(means[name][-1]), errors[name]) for name, told in names.items()]
+    shown = of.BOOSTED, of.STEPS, of.THIS, CURVES, LINEAR
+    half = {name: half_width(float(numbers[1]), splits) for name, numbers in differences.items()}
+    lists = [(name, float(means[name][-1]), half.get(name, 0.0)) for name in shown]
     return sorted(lists, key=lambda row: -row[1])
 
 
@@ -695,9 +721,10 @@ def curves():
         for i, (p, colour) in enumerate(BY_POWER.items()):
             whole.plot(at, shown[:, i].mean(axis=0), color=colour, label=f"p = {p}")
             more = shown[:, i] - shown[:, 0]
-            mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
+            mean = more.mean(axis=0)
+            half = half_width(more.std(axis=0, ddof=1) / len(more) ** 0.5, len(more))
             gain.semilogx(at, mean, color=colour)
-            gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
+            gain.fill_between(at, mean - half, mean + half, color=colour, alpha=0.18, lw=0)
         whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
         whole.legend(loc="lower right")
         gain.set(xlabel="false positive rate", ylabel="gain in true positive rate", title="MAGIC, gain over p = 1")
@@ -900,7 +927,7 @@ def probabilities():
     def draw():
         figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 8.6), sharex=True, sharey=True)
         colours = dict(zip([*(f"p = {p}" for p in calibration.POWERS), calibration.LOGISTIC],
-                           (BLUE, ORANGE, GREEN, RED), strict=True))  # fmt: skip
+                           (BLUE, ORANGE, GREEN, GREY), strict=True))  # fmt: skip
         for column, (name, of) in zip(axes.T, found.items(), strict=True):
             for ax, (kind, shown) in zip(column, of.items(), strict=True):
                 ax.plot([0, 1], [0, 1], color=ink(), lw=0.8, ls="--")

@@ -92,7 +92,7 @@ left.legend(loc="lower left")
 a, b, h = problems["cuts of the six"]
 found = pnorm.diagnostics.separability(a, b, h)
 for rows, keeps, colour in (
-    (b, found.support_neg, "C1"),
+    (b, found.support_neg, "C3"),
     (a, found.support_pos, "C0"),
 ):
     for on, face in ((keeps, colour), (~keeps, "none")):

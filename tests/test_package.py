@@ -19,6 +19,7 @@ import typing
 from pathlib import Path
 
 import pytest
+import scipy.stats
 from problems import HOME
 from repeats import mark_repeats
 
@@ -329,11 +330,14 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     # the picture, and the gain of the push
     tables = [[re.split(r" {2,}", line) for line in table.splitlines()[1:]] for table in adult.split("\n\n")]
     (alt,), means = re.findall(r'alt="(.*?)"', text), {name: round(float(of[-1])) for name, *of in tables[0]}
-    names = {"this list": "of the list", "boosted trees": "with boosted trees", "additive trees": "with additive trees",
-             "logistic steps": "with logistic steps", "this list, p = 1": "with p = 1",
-             "logistic curves": "with logistic curves", "linear model": "with a linear model"}  # fmt: skip
+    names = {"this list": "held-out people", "boosted trees": "with boosted trees",
+             "logistic steps": "with logistic regression on the same steps",
+             "logistic curves": "with logistic regression on splines", "linear model": "with a linear model"}  # fmt: skip
     for name, words in names.items():
         assert f"{words} {means[name]}" in alt
+    less, error = next(map(float, of[:2]) for name, *of in tables[1] if name == "boosted trees")
+    half = scipy.stats.t.ppf(0.975, 9) * error  # of ten splits
+    assert f"of pnorm less boosted trees is from {less - half:.0f} to {less + half:+.0f}." in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
     assert f"and {gain} more of 1,000 in the picture, which may be chance." in text
     mean, error = next(of[:2] for name, *of in tables[1] if name == "logistic steps")

@@ -918,6 +918,20 @@ def test_more_lists_than_colours_differ_in_dashes(runs):
     assert {style for _, style in looks[:6]} == {"-"}
 
 
+def test_the_first_of_three_named_lists_is_thick_and_above_the_others(runs):
+    of = runs[-1]
+    named = {f"list {k}": scores for k, scores in zip("abc", (of[1], of[4], of[16]), strict=True)}
+    for lists, leads in (
+        (named, True),
+        (dict(list(named.items())[:2]), False),
+        ({p: of[p] for p in (1, 4, 16)}, False),
+    ):
+        for ax in (plotting.precision_by_depth(lists, confidence=None), *plotting.roc(lists)):
+            first, *others = ax.lines[: len(lists)]
+            ahead = [(first.get_linewidth(), first.get_zorder()) > (a.get_linewidth(), a.get_zorder()) for a in others]
+            assert ahead == [leads] * len(others)
+
+
 def test_the_crossing_is_named_on_as_many_lines_as_the_axes_have_room_for(runs):
     lists = {f"a name that is as long as this one, number {k}": of for k, of in runs[-1].items()}
     for size, names, n_lines in (((9, 4), runs[-1], 1), ((5, 3), runs[-1], 2), ((9, 4), lists, 3)):

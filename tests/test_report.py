@@ -995,6 +995,30 @@ def test_lists_with_a_larger_auc_are_named():
         assert not any("AUC" in said for said in markup.beside(quality(pos, neg, {name: (pos + by, neg)})))
 
 
+def test_precision_by_depth_marks_the_rows_asked_for_and_draws_this_list_last(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(600) < 0.3
+    X = y[:, None] + rng.normal(0, [0.8, 1.5, 3.0], (600, 3))
+    pnorm.report_html(tmp_path / "r.html", X, y, None, [1.0, 0.5, 0.0], budget=60)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    drawn = re.search(r'<section [^>]*id="depth".*?</section>', text, re.DOTALL)[0]
+    order = np.argsort(-(X @ [1.0, 0.5, 0.0]), kind="stable")[:60]
+    (words,) = re.findall(r'<text class="marked".*?>(.*?)</text>', drawn)
+    assert words == f"first 60: {markup.percent(y[order].mean())}"
+    styles = re.findall(r'<polyline class="line (\w+)"', drawn)
+    assert styles[0] == "chance"
+    assert styles[-1] == "s0"
+    (x,) = re.findall(r'<circle class="dot" cx="(.*?)"', drawn)
+    assert f'<line class="mark" x1="{x}" x2="{x}"' in drawn
+
+
+def test_words_of_a_marked_place_stay_inside_the_chart():
+    chart = charts.Chart(charts.Axis(0.0, 10.0, "", str), charts.Axis(0.0, 1.0, "", str), "", "", top=charts.ABOVE)
+    for x in (0.0, 5.0, 10.0):
+        chart.mark(x, "words")
+    assert re.findall(r'text-anchor="(\w+)">words', str(chart)) == ["start", "middle", "end"]
+
+
 def test_tables_become_blocks_with_their_heads_on_a_narrow_page(full):
     heads = {of["data-head"] for tag, of in full.tags if tag in ("td", "th") and "data-head" in of}
     assert {"First rows", "Recall", "This list", "By chance", "Mean predicted", "Weak rankers"} <= heads

@@ -17,6 +17,9 @@ from pnorm._report import markup
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
 """Room around the frame of a chart, for its labels."""
 
+ABOVE = 20.0
+"""Room above the frame for the words of a marked place."""
+
 STYLES = ("s0", "s1", "s2", "s3", "s4")
 """Classes of lines, this list's first."""
 
@@ -75,14 +78,15 @@ class Chart:
     title: str
     told: str
     """What the picture shows, for those who do not see it."""
-    width: float = 420.0
-    height: float = 260.0
+    width: float = 560.0
+    height: float = 290.0
     right: float = _RIGHT
+    top: float = _TOP
     _drawn: list[str] = field(default_factory=list)
 
     def _points(self, x: Any, y: Any) -> list[str]:
         across = _LEFT + self.x.at(x) * (self.width - _LEFT - self.right)
-        down = self.height - _BOTTOM - self.y.at(y) * (self.height - _TOP - _BOTTOM)
+        down = self.height - _BOTTOM - self.y.at(y) * (self.height - self.top - _BOTTOM)
         return [f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True)]
 
     def line(self, x: Any, y: Any, style: str) -> None:
@@ -96,10 +100,20 @@ class Chart:
         points = self._points(x, low) + self._points(x, high)[::-1]
         self._drawn.append(f'<polygon class="band" points="{" ".join(points)}"/>')
 
+    def mark(self, x: float, words: str) -> None:
+        """Mark a place of the horizontal axis by a line, with words above the frame."""
+        across, down = self._points([x], [self.y.high])[0].split(",")
+        share = float(self.x.at(x))
+        anchor = "start" if share < 0.2 else "end" if share > 0.8 else "middle"
+        self._drawn.append(
+            f'<line class="mark" x1="{across}" x2="{across}" y1="{down}" y2="{self.height - _BOTTOM:.1f}"/>'
+            f'<text class="marked" x="{across}" y="{float(down) - 7:.1f}" text-anchor="{anchor}">{words}</text>'
+        )
+
     def columns(self, ends: Any, heights: Any, style: str) -> None:
         """Draw columns from the axis up; a height of 1 is a fifth of the frame."""
         across = _LEFT + self.x.at(ends) * (self.width - _LEFT - self.right)
-        base, room = self.height - _BOTTOM, (self.height - _TOP - _BOTTOM) / 5.0
+        base, room = self.height - _BOTTOM, (self.height - self.top - _BOTTOM) / 5.0
         self._drawn += [
             f'<rect class="{style}" x="{a:.1f}" y="{base - room * h:.1f}" width="{max(b - a - 0.5, 0.5):.1f}" '
             f'height="{room * h:.1f}"/>'

@@ -19,7 +19,7 @@ from pnorm._reasons.drift import MEANING, Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
-from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number
+from pnorm._report.charts import ABOVE, STYLES, Axis, Chart, bar, legend, plain_number
 from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._report.verdicts import Verdict, chosen_by_chance, doubts, is_separable, proof, texts
@@ -296,31 +296,39 @@ def _about(expected: float) -> str:
 def _by_depth(of: Findings) -> Section:
     q = of.quality
     curve = q.by_depth
-    start = int(np.searchsorted(curve.rows, min(5, q.main)))
+    start = int(np.searchsorted(curve.rows, min(10, q.main)))
     k = curve.rows[start:]
-    shares = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
-    top = min(1.0, 1.05 * max(float(share.max()) for share in shares))
+    own, low, high, *others = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
+    top = min(1.0, 1.05 * max(float(share.max()) for share in (own, high, *others)))
+    headline = float(q.headline.value)
     chart = Chart(
         Axis(float(k[0]), float(k[-1]), f"rows from the {of.end} of the list", short_count, True, whole=True),
         Axis(0.0, top, "", percent),
         "Precision by depth",
         f"Share of {of.hit}s among the {of.first} rows, from {count(k[0])} to {count(k[-1])} rows. It is "
-        f"{percent(shares[0][0])} at the left, {percent(float(q.headline.value))} in the {of.first} {count(q.main)} "
+        f"{percent(own[0])} at the left, {percent(headline)} in the {of.first} {count(q.main)} "
         f"rows and {percent(q.share)} in all rows.",
+        top=ABOVE,
     )
-    chart.band(k, shares[1], shares[2])
+    chart.band(k, low, high)
     chart.line(k[[0, -1]], [q.share] * 2, "chance")
-    for style, share in list(zip(STYLES[1:], shares[3:], strict=False))[::-1]:
+    chart.mark(float(q.main), f"{of.first} {count(q.main)}: {percent(headline)}")
+    lines = list(zip(of.lines, others, strict=False))
+    for (_, style), share in lines[::-1]:
         chart.line(k, share, style)
-    chart.line(k, shares[0], "s0")
-    entries = [("this list, with its interval", "s0"), *of.lines]
+    chart.line(k, own, "s0")
+    chart.dots([q.main], [headline])
+    ordered = sorted(lines, key=lambda line: -float(np.interp(q.main, k, line[1])))
+    entries = [("<b>this list</b>, with its interval", "s0"), *[entry for entry, _ in ordered], of.lines[-1]]
+    order = f" The other lists are in the order of their precision in the {of.first} {count(q.main)} rows."
+    order *= len(ordered) > 1
     return (
         "depth",
         "Precision by depth",
         markup.figure(
             str(chart),
             f"Share of {of.hit}s among the {of.first} rows, by the number of rows. For the whole list it is "
-            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic.",
+            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic.{order}",
             legend(entries),
         ),
     )
@@ -338,7 +346,7 @@ def _roc(of: Findings) -> Section:
         for size, title in (((width, height), f"The {of.end} of the list"), ((ends[0], ends[1]), "The whole list"))
     ]
     at_first = float(q.measure("positives_at_top").value)
-    entries = [("this list", "s0"), *of.lines]
+    entries = [("<b>this list</b>", "s0"), *of.lines]
     return (
         "roc",
         "Hits and false alarms in counts",
@@ -599,7 +607,7 @@ def _choice_chart(found: CrossValidation) -> str:
         f"{mean[i, s]:.4g}.",
     )
     entries = []
-    for style, (k, path) in zip(STYLES, scaled.items(), strict=False):
+    for style, (k, path) in list(zip(STYLES, scaled.items(), strict=False))[::-1]:  # what was chosen is on top
         order = np.argsort(path)
         order = order[path[order] > 0.0]
         if k == i:
@@ -610,7 +618,7 @@ def _choice_chart(found: CrossValidation) -> str:
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])
     caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
-    return markup.figure(str(chart), caption, legend(entries))
+    return markup.figure(str(chart), caption, legend(entries[::-1]))
 
 
 def html_name(name: str) -> str:

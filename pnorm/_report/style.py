@@ -3,14 +3,14 @@
 _LIGHT = """
   color-scheme: light;
   --page: #ffffff; --ink: #1b1f24; --soft: #555d66; --rule: #d5dae0; --panel: #f4f6f8; --link: #0a5a97;
-  --c0: #0068ab; --c1: #c04f00; --c2: #00795a; --c3: #a2447f; --c4: #6b5b00; --chance: #6d757e;
-  --band: rgba(0, 104, 171, .16); --shares: #8b95a0; --warn: #8a4b00; --warn-panel: #fff6e9;
+  --c0: #0068ab; --c1: #b06a33; --c2: #4f8a78; --c3: #a06b90; --c4: #857a3c; --chance: #6d757e;
+  --down: #c04f00; --band: rgba(0, 104, 171, .16); --shares: #8b95a0; --warn: #8a4b00; --warn-panel: #fff6e9;
 """
 _DARK = """
   color-scheme: dark;
   --page: #14171b; --ink: #e8eaed; --soft: #aab2bb; --rule: #353c44; --panel: #1d2228; --link: #7dbdf0;
-  --c0: #62b5f1; --c1: #f2a047; --c2: #3ccba0; --c3: #e59ac6; --c4: #d9c95a; --chance: #98a1aa;
-  --band: rgba(98, 181, 241, .22); --shares: #66717d; --warn: #f4bd6d; --warn-panel: #2a2218;
+  --c0: #62b5f1; --c1: #c08c58; --c2: #5fa48e; --c3: #bc8aaa; --c4: #a89e5c; --chance: #98a1aa;
+  --down: #f2a047; --band: rgba(98, 181, 241, .22); --shares: #66717d; --warn: #f4bd6d; --warn-panel: #2a2218;
 """
 
 STYLE = (
@@ -72,18 +72,21 @@ td:not(.left) { white-space: nowrap; }
 td .interval { display: block; font-weight: 400; }
 figure { margin: 1.2rem 0; break-inside: avoid; }
 figcaption { margin-top: .4rem; }
-svg { display: block; width: 100%; height: auto; max-width: 36rem; overflow: visible; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { font-size: 12px; fill: var(--soft); font-family: inherit; }
 svg .axis { stroke: var(--soft); stroke-width: 1; fill: none; }
 svg .grid { stroke: var(--rule); stroke-width: 1; fill: none; }
-svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+svg .line { fill: none; stroke-width: 1.5px; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
+svg .line.s0 { stroke-width: 3.2px; stroke-linecap: round; }
+svg .mark { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 2 3; }
+svg .marked { fill: var(--c0); font-weight: 600; }
 svg .band { fill: var(--band); stroke: none; }
 svg .shares { fill: var(--shares); }
 .s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); stroke-dasharray: 7 4; } .s2 { stroke: var(--c2);
   stroke-dasharray: 2 4; } .s3 { stroke: var(--c3); stroke-dasharray: 9 3 2 3; } .s4 { stroke: var(--c4);
   stroke-dasharray: 12 5; } .chance { stroke: var(--chance); stroke-dasharray: 1 4; }
 svg .dot { stroke: none; fill: var(--c0); }
-svg .up { fill: var(--c0); } svg .down { fill: var(--c1); }
+svg .up { fill: var(--c0); } svg .down { fill: var(--down); }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .3rem 0;
   font-size: .9rem; }
 .legend li { margin: 0; display: flex; align-items: center; gap: .5rem; }
@@ -126,6 +129,7 @@ nav a:hover { color: var(--link); text-decoration: underline; }
 }
 @media (max-width: 34rem) {
   .headline { font-size: 1.35rem; }
+  section > figure text { font-size: 17px; }
   dl div { grid-template-columns: 1fr; }
   th, td { padding-right: .5rem; }
   .measures table { font-size: .86rem; }

@@ -62,7 +62,8 @@ def precision_by_depth(
     Axes
         With k on a logarithmic axis. A curve has at most 80 depths. It starts at k = 10 if it ends at 200 or beyond,
         and else at 1. The dashed line is the share of positives in all rows, the precision of a list in random order.
-        Each share has its own line if the lists differ in it.
+        Each share has its own line if the lists differ in it. Of three or more lists with names, the first is a thick
+        line above the others.
 
     Raises
     ------
@@ -108,11 +109,12 @@ def precision_by_depth(
     beside = room_beside(map(label_of, several)) if ax is None else 0.0
     ax = new_axes(1, (6.0 + beside, 4.0)) if ax is None else ax
     look, lowest = Look(ax), []
-    for (depths, rows, _), key, line in zip(curves, several, look.lines_of_series(several), strict=True):
+    for (depths, rows, _), key, line in zip(curves, several, look.lines_of_series(several, lead=True), strict=True):
         found = _precisions(rows, depths, confidence, n_resamples, seed)
         ax.plot(depths, found[0], label=label_of(key), **line)
         if confidence is not None:
-            ax.fill_between(depths, *found[1:], color=line["color"], alpha=0.18, lw=0)
+            alpha = 0.07 if line.get("zorder") == 2.0 else 0.18  # of lists behind the first, or not
+            ax.fill_between(depths, *found[1:], color=line["color"], alpha=alpha, lw=0)
         lowest.append(float(np.min(found)))
     shares = sorted({share for *_, share in curves})
     for share in shares:

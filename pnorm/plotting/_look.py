@@ -36,8 +36,8 @@ def new_axes(n: int, size: tuple[float, float], grid: str | None = "y", across: 
 class Look:
     """Colours that can be seen on the background of some axes, light or dark."""
 
-    _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b0578f", "#e69f00", "#6d7684"), ("#0072b2", "#e69f00"), (0.0, 0.74)
-    _DARK = ("#56b4e9", "#ff8a50", "#37c79b", "#e3a0c8", "#f0b93a", "#9aa4b0"), ("#56b4e9", "#f0b93a"), (0.48, 1.0)
+    _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b0578f", "#e69f00", "#6d7684"), ("#0072b2", "#d55e00"), (0.0, 0.74)
+    _DARK = ("#56b4e9", "#ff8a50", "#37c79b", "#e3a0c8", "#f0b93a", "#9aa4b0"), ("#56b4e9", "#ff8a50"), (0.48, 1.0)
     """The colours of Okabe and Ito, lighter on dark: of series, of positives and negatives; and the
     part of an ordered scale that can be seen."""
 
@@ -66,17 +66,25 @@ class Look:
     def of_series(self, keys: Iterable[Any]) -> list[Any]:
         """Return a colour for each of several series: an ordered scale if they are numbers."""
         keys = list(keys)
-        if len(keys) == 1 or not all(isinstance(key, int | float | np.number) for key in keys):
+        if len(keys) == 1 or not _are_numbers(keys):
             return [self.cycle[k % len(self.cycle)] for k in range(len(keys))]
         from matplotlib import colormaps
 
         return [colormaps["viridis"](share) for share in np.linspace(*self._scale, len(keys))]
 
-    def lines_of_series(self, keys: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return a colour and a dash for each of several lines: dashes are for those beyond the colours."""
+    def lines_of_series(self, keys: Iterable[Any], lead: bool = False) -> list[dict[str, Any]]:
+        """Return a colour and a dash for each of several lines: dashes are for those beyond the colours.
+
+        With `lead`, the first of three or more with names is thick and above the others, which are thin.
+        """
+        keys = list(keys)
         colours, size = self.of_series(keys), len(self.cycle)
         dashes = ("-",) if len(set(colours)) == len(colours) else ("-", "--", ":")
-        return [{"color": each, "ls": dashes[k // size % len(dashes)]} for k, each in enumerate(colours)]
+        lines = [{"color": each, "ls": dashes[k // size % len(dashes)]} for k, each in enumerate(colours)]
+        if lead and len(keys) > 2 and not _are_numbers(keys):
+            for k, line in enumerate(lines):
+                line.update({"lw": 1.2, "zorder": 2.0} if k else {"lw": 3.0, "zorder": 2.5})
+        return lines
 
     def signs(self, values: Any) -> list[str]:
         """Return blue for values above zero, orange for others."""
@@ -92,6 +100,10 @@ def room_beside(names: Iterable[str | None]) -> float:
     sizes = [len(name) for name in names if name]
     fits = len(sizes) <= 6 and max(sizes, default=0) <= 20
     return 0.0 if fits else 0.7 + 0.085 * max(sizes)
+
+
+def _are_numbers(keys: Iterable[Any]) -> bool:
+    return all(isinstance(key, int | float | np.number) for key in keys)
 
 
 def _luminance(rgb: Any) -> float:

@@ -105,7 +105,7 @@ def roc(
     curves = [(label_of(key), curve) for key, curve in named.items()]
     what = " rate" if units == "rates" else "s"
     for each in axes:
-        for (label, (false, true)), line in zip(curves, Look(each).lines_of_series(named), strict=True):
+        for (label, (false, true)), line in zip(curves, Look(each).lines_of_series(named, lead=True), strict=True):
             each.plot(false, true, label=label, **line)
         each.set(xlabel=f"false positive{what}", ylabel=f"true positive{what}")
         if units == "counts":
