@@ -41,8 +41,9 @@ SLOW = 0.8
 _NEAR = 10.0
 """A certificate is computed when a Newton step promises at most this many times the tolerance."""
 
-_ROUNDS = 6
-"""Largest number of times that coefficients stop at zero or leave it within a Newton step."""
+_ROUNDS, _ROUNDS_OF_FEW = 6, 2
+"""Largest number of times that coefficients stop at zero within a Newton step; and with systems of few rows, where more
+rounds do not save steps."""
 
 _PRODUCTS = 200
 """Largest number of products with the Hessian for one step."""
@@ -110,6 +111,7 @@ def _run(
                 point.lam,
                 slope,
                 progress.tol,
+                _ROUNDS if few_rows is None else _ROUNDS_OF_FEW,
             )
             if step.promised <= _NEAR * progress.tol or progress.exhausted or stuck >= _PATIENCE:
                 bound = certify_bounded(problem, point, means, penalty, step.move)
@@ -210,6 +212,7 @@ def newton_step(
     lam: Vector,
     slope: Vector,
     tol: float,
+    rounds: int = _ROUNDS,
 ) -> Step:
     """Minimise the quadratic model of the objective over the coefficients that are not zero after the sweeps.
 
@@ -218,7 +221,7 @@ def newton_step(
     sign = np.where(cornered, np.sign(lam), 0.0)
     move, product = np.zeros_like(lam), np.zeros_like(lam)
     inside = slope - penalty.l1 * sign - penalty.l2 * lam
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         free = ~cornered | (sign != 0.0)
         rest = np.where(free, inside - product - penalty.l2 * move, 0.0)
         move = move + _solved(times, solver(free), penalty, free, rest, tol)
