@@ -5,10 +5,10 @@ mean, times the root of its weight. The inverse is 1/l2 - 1/l2 Z' (1 + Z 1/l2 Z'
 never formed. Z 1/l2 Z' consists of products of the outputs of two rows. Such a product is a sum over the columns: the
 terms 1/l2 of the edges that lie above both codes in the tree of the column.
 
-The factor of 1 + Z 1/l2 Z' takes nearly all of the time. It is computed once at given weights, for the coefficients
-that are free at first. If some of these stop at zero, the formula has the outer factors of the rest and this inner one.
-It is then no inverse, but stays positive definite, because the inner matrix can only be too large. Conjugate gradients
-need about ten products with it, which takes less time than another factor.
+With many of these rows, the factor of 1 + Z 1/l2 Z' takes nearly all of the time. It is then computed once at given
+weights, for the coefficients that are free at first. If some of these stop at zero, the formula has the outer factors
+of the rest and this inner one. It is then no inverse, but stays positive definite, because the inner matrix can only be
+too large. Conjugate gradients need about ten products with it, which takes less time than another factor.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from pnorm._storage.coded import Coded
 _MOST_ROWS, _MANY = 1500, 6
 """Number of rows up to which products of rows are formed, and number of rankers for each row if there are more."""
 
+_KEPT_FROM = 1000
+"""Number of rows from which a factor is kept when coefficients stop at zero; with fewer, another one is cheaper."""
+
 _ROOM = 2**25
 """Largest number of outputs of all rows; the cost of the products grows with it."""
 
@@ -40,6 +43,8 @@ class FewRows:
         self._tables, schema = tables, tables[0].schema
         self._pool = problem.sides[0].parts[0].pool
         self._p, self._n_pos = problem.objective.traits.p, problem.n_pos
+        self.keeps = problem.n_pos + problem.n_neg >= _KEPT_FROM
+        """Whether a factor is kept for fewer coefficients."""
         self._inverse = np.divide(1.0, penalty.l2, out=np.zeros_like(penalty.l2), where=penalty.l2 > 0.0)
         self._trees = trees = trees_of(schema)
         codes = np.concatenate([table.codes() for table in tables], axis=1)
@@ -64,14 +69,14 @@ class FewRows:
     def preconditioner(self, weights: tuple[Vector, Vector]) -> Any:
         """Return a function of the free coefficients, which returns the solver for steps at these weights.
 
-        It solves exactly for those of the first call, and about for fewer.
+        It solves exactly for those of the first call. For fewer it does so too, or only about if the factor is kept.
         """
         factors: list[Any] = []
 
         def solver(free: NDArray[np.bool_]) -> Any:
             inverse = np.where(free, self._inverse, 0.0)
-            if not factors:
-                factors.append(self._factor(weights, inverse))
+            if not factors or not self.keeps:
+                factors[:] = [self._factor(weights, inverse)]
             return partial(self._solved, weights, inverse, factors[0])
 
         return solver
