@@ -108,8 +108,11 @@ class ScoringFunction:
     (array([0.605, 0.523]), array([0.6, 0.5]))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
     >>> pnorm.save(path, model)
-    >>> pnorm.load(path).predict(data.X[:2])
-    array([False, False])
+    >>> loaded = pnorm.load(path)
+    >>> loaded.predict(data.X[:2]), loaded.decision_function(data.X[:2]) > 0
+    (array([False, False]), array([False, False]))
+    >>> loaded.explain(data.X[:2]).contributions.shape
+    (2, 9)
     """
 
     lam: Vector

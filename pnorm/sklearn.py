@@ -1153,9 +1153,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If values of a column are not among the levels of `pnorm.rankers.categories`. If none of 20 or more values
             is, and they are text instead of numbers or the reverse, a ValueError is raised instead.
         """
-        return self.score_samples(X) - self.threshold_
+        f: Any = self.score_samples(X)
+        return f - self.threshold_
 
-    def score_samples(self, X: Rows | Lazy) -> Any:
+    def score_samples(self, X: Rows | Lazy) -> Vector | Lazy:
         """Score rows on a scale that no cut-off shifts, as `pnorm.score` does.
 
         Parameters
@@ -1200,9 +1201,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         False
         """
         check_is_fitted(self)
-        if _is_dask(X):
-            return self._score_dask(X)
-        return self._score(self._read(X, reset=False))
+        return self._score_dask(X) if _is_dask(X) else self._score(self._read(X, reset=False))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Rows | Lazy) -> Any:
