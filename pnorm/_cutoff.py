@@ -173,8 +173,8 @@ class Cutoff:
         Parameters
         ----------
         f : array_like, shape (N,)
-            Scores of new rows, as `pnorm.score` returns them. ``decision_function`` of an estimator has another
-            zero; use its ``predict`` instead.
+            Scores of new rows, as `pnorm.score`, ``score`` of a loaded model and ``score_samples`` of an estimator
+            return them. ``decision_function`` has another zero.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class Cutoff:
             ]
         return [
             "predict takes rows with decision_function above 0.",
-            f"decision_function is now the score minus {zero} (threshold_).",
+            f"decision_function is now score_samples minus {zero} (threshold_).",
         ]
 
     def _none(self) -> str:
@@ -302,6 +302,11 @@ class Cutoff:
         low, high = self.one_list
         rows.append(("in one list", f"between {low} and {high} positives, {self._sure()} (two-sided interval)"))
         return [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."], rows
+
+
+def zero_of(score: float) -> float:
+    """Return what `decision_function` subtracts, given the score of a cut-off: the largest number below it."""
+    return float(np.nextafter(score, -np.inf))
 
 
 def of_estimator(found: Cutoff, zero: float) -> Cutoff:

@@ -31,6 +31,7 @@ from pnorm.rankers._table import told_of_suspects
 
 if TYPE_CHECKING:  # what few models need
     from pnorm._cutoff import Cutoff
+    from pnorm._reasons.explain import Explanation
 
 _FORMAT, _VERSION = "pnorm.model", 1
 
@@ -38,6 +39,20 @@ _THIS = version
 """The version of the package, in a class with a field of that name."""
 
 _Path = str | os.PathLike[str]
+
+_INSTEAD = {
+    "score_samples": "call model.score(X)",
+    "predict_proba": "call model.probability(X), which returns the probability of the positive class",
+    "shapes": "call pnorm.shapes(model.lam, model.H)",
+    "report_html": "call pnorm.report_html(path, X, y, model.H, model.lam)",
+    "feature_importances_": "call pnorm.importance(pos, neg, model.H, model.lam)",
+    "choose_cutoff": "call pnorm.cutoff(model.score(X), y=y, ...), and pass what it returns to ScoringFunction",
+    "threshold_": "see model.cutoff and model.intercept",
+    "classes_": "model.predict returns True for the positive class",
+    "fit": "load returns no estimator",
+    "get_params": "load returns no estimator",
+}
+"""Members of an estimator that a scoring function lacks, and what to use instead."""
 
 _ROOM = 5
 """Smallest number of characters of a file per list; twice as many per dictionary. A list in memory takes 100 bytes
@@ -53,7 +68,8 @@ once."""
 class ScoringFunction:
     """A scoring function ``f = Σ_j λ_j h_j`` in one object: coefficients, weak rankers, power, intercept and cut-off.
 
-    `load` returns one. Make one after training to keep together what `score` and `probability` need.
+    `load` returns one. Make one after training to keep together what `score` and `probability` need. It scores and
+    explains rows without scikit-learn. It is no estimator: it cannot be fitted again or cross-validated.
 
     Parameters
     ----------
@@ -93,8 +109,11 @@ class ScoringFunction:
     (array([0.605, 0.523]), array([0.6, 0.5]))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
     >>> pnorm.save(path, model)
-    >>> pnorm.load(path).predict(data.X[:2])
-    array([False, False])
+    >>> loaded = pnorm.load(path)
+    >>> loaded.predict(data.X[:2]), loaded.decision_function(data.X[:2]) > 0
+    (array([False, False]), array([False, False]))
+    >>> loaded.explain(data.X[:2]).contributions.shape
+    (2, 9)
     """
 
     lam: Vector
@@ -127,6 +146,15 @@ class ScoringFunction:
             return self.intercept
         return _checks.intercept(self.intercept)
 
+    if not TYPE_CHECKING:  # a type checker knows the members
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse an attribute that is not there; for a member of an estimator, say what to use instead."""
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _INSTEAD:
+                said += f": {_INSTEAD[name]}. joblib.dump and joblib.load keep a fitted estimator as it is"
+            raise AttributeError(said, name=name, obj=self)
+
     def score(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
 
@@ -140,7 +168,7 @@ class ScoringFunction:
         Returns
         -------
         ndarray, shape (N,)
-            f(x). ``decision_function`` of the estimator returns this minus its ``threshold_``.
+            f(x), as ``score_samples`` of the estimator returns it. `decision_function` is this minus a number.
 
         Raises
         ------
@@ -148,6 +176,67 @@ class ScoringFunction:
             If X does not fit the weak rankers.
         """
         return score(X, self.H, self.lam, n_threads=n_threads)
+
+    def decision_function(self, X: Rows, n_threads: int | None = None) -> Vector:
+        """Score rows as ``decision_function`` of the saved estimator does, with zero at the cut-off.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+        n_threads : int, optional
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x) minus the largest number below ``cutoff.score``, so that it is above 0 for the rows that `predict`
+            takes. Without a cut-off, or if no score meets its requirement, it is f(x) plus `intercept`, which is above
+            0 where `probability` is above 1/2. The values are those of the estimator to the last bit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the weak rankers, or the model has neither the score of a cut-off nor an intercept.
+        """
+        from pnorm._cutoff import zero_of
+
+        if self.cutoff is not None and self.cutoff.score is not None:
+            return self.score(X, n_threads) - zero_of(self.cutoff.score)
+        if self.intercept is None:
+            raise ValueError(
+                "the model was saved without intercept and cut-off, so decision_function has no zero; use score(X)"
+            )
+        return self.score(X, n_threads) + self.intercept
+
+    def explain(self, X: Rows, reference: Rows | None = None, n_threads: int | None = None) -> Explanation:
+        """Compute the contribution of each column to the scores of rows, as `pnorm.explain` does.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+        reference : rows, or a single row, optional
+            Rows, or a row, with which scores are compared. By default X, which then needs rows that differ. The
+            estimator compares with the average negative of training, which is not in the file: pass the negatives of
+            training for the same result.
+        n_threads : int, optional
+            Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
+
+        Returns
+        -------
+        Explanation
+            `contributions`, shape (N, columns), and `base`, which add up to `score`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or the reference does not fit the weak rankers. Also if X is a single row, or equal rows, and there is
+            no reference.
+        """
+        from pnorm._reasons.explain import explain
+
+        return explain(X, self.H, self.lam, reference=reference, n_threads=n_threads)
 
     def probability(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Estimate the probability that rows are positive, as `pnorm.probability` does.
@@ -278,6 +367,11 @@ def save(
 
     Notes
     -----
+    `load` returns a `ScoringFunction`. It scores and explains rows as the estimator does, without scikit-learn and
+    without running code from a pickle. It cannot be fitted again or cross-validated. To load the estimator itself, with
+    its labels, reports and certificate, write it with ``joblib.dump(model, path)``, and load it with ``joblib.load``
+    from trusted sources only.
+
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
     package), ``p``, ``intercept`` and ``cutoff`` (the dictionary of `Cutoff.to_dict`) if they were given, ``metadata``,
     ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
@@ -360,8 +454,9 @@ def load(path: _Path) -> ScoringFunction:
     Returns
     -------
     ScoringFunction
-        With ``lam``, ``H``, ``p``, ``intercept``, ``cutoff``, ``metadata``, ``score(X)``, ``probability(X)`` and
-        ``predict(X)``.
+        With ``lam``, ``H``, ``p``, ``intercept``, ``cutoff``, ``metadata``, ``score(X)``, ``decision_function(X)``,
+        ``probability(X)``, ``predict(X)`` and ``explain(X)``. It is no estimator of scikit-learn, even if one was
+        saved. ``joblib.dump`` and ``joblib.load`` keep the estimator itself (see `save`).
 
     Raises
     ------

@@ -44,7 +44,7 @@ from pnorm._categories import tell, warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator
+from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
@@ -259,7 +259,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         200, "of": 10_000}``, with the options ``"at_least"``, ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit`
         then holds out `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out
         rows. Give ``"at_least"`` as a share, such as ``{"precision": 0.8, "at_least": 0.2}``.
-        `choose_cutoff` chooses it on other rows. `decision_function` is then the score minus the new `threshold_`.
+        `choose_cutoff` chooses it on other rows. `decision_function` is then the score minus the new `threshold_`, and
+        `score_samples` stays the score.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
         rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
@@ -339,8 +340,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels; the second one is the positive. They are sorted, unless `pos_label` or the one that means yes sorts
         first, such as Yes of Yes and no, or ja of ja and nein.
     rankers_ : Rankers
-        The weak rankers. ``pnorm.score(X, model.rankers_, model.lam_)`` computes the scores before `threshold_` is
-        subtracted. For a table, ``rankers_.plan`` prints how each column is used.
+        The weak rankers of `score_samples`, which is ``pnorm.score(X, model.rankers_, model.lam_)``. For a table,
+        ``rankers_.plan`` prints how each column is used.
     lam_ : ndarray, shape (n,)
         The coefficients of the weak rankers.
     p_ : float
@@ -359,17 +360,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         99 % of random orders. None if nothing was chosen.
     threshold_ : float
         The score above which `predict` returns the positive class. `decision_function` is the score minus this number:
-        compare `decision_function` with 0 instead. By default, it is the score of probability 1/2, which is minus the
-        intercept of `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is
-        then the score with the largest balanced accuracy on the rows of `fit`, half-way between two scores, and the
-        highest one if several tie. Balanced accuracy gives both classes the same weight. If positives are rare,
+        compare `decision_function` with 0 instead, or `score_samples` with this number. By default, it is the score of
+        probability 1/2, which is minus the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss,
+        there are no probabilities. It is then the score with the largest balanced accuracy on the rows of `fit`,
+        half-way between two scores, and the highest one if several tie. Balanced accuracy gives both classes the same
+        weight. If positives are rare,
         `predict` then flags many more rows than there are positives: 465 for 40 of 4,000, in an example of the page
         "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision, recall or a number of rows. With a
         cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
-        The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of ``pnorm.score(X,
-        model.rankers_, model.lam_)``, which is ``decision_function(X) + threshold_``. ``pnorm.save(path, model.lam_,
-        model.rankers_, cutoff=model.cutoff_)`` stores it.
+        The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of `score_samples`.
+        ``pnorm.save(path, model)`` stores it.
     trace_ : Trace
         The record of the run.
     separation_ : str or None
@@ -1140,11 +1141,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus `threshold_`; `pnorm.score`, and ``score`` of the model that `pnorm.load` returns, are f(x).
-            It is above 0 if `predict` returns the positive class. Compare it with 0, and not with `threshold_`:
-            `choose_cutoff` and the option `cutoff` change `threshold_`, and so shift these values, all by the same
-            number. The order of rows, `predict_proba` and ``decision_function(X) + threshold_`` stay the same. If there
-            is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class, as scikit-learn expects.
+            Compare it with 0, and not with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`,
+            and so shift these values, all by the same number. The order of rows, `predict_proba` and `score_samples`
+            stay the same. To compare scores from before and after the choice of a cut-off, use `score_samples`. If
+            there is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -1157,10 +1158,55 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If values of a column are not among the levels of `pnorm.rankers.categories`. If none of 20 or more values
             is, and they are text instead of numbers or the reverse, a ValueError is raised instead.
         """
+        f: Any = self.score_samples(X)
+        return f - self.threshold_
+
+    def score_samples(self, X: Rows | Lazy) -> Vector | Lazy:
+        """Score rows on a scale that no cut-off shifts, as `pnorm.score` does.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x), which is ``decision_function(X) + threshold_``. It is the scale of `cutoff_`, of `explain`, and of
+            ``score`` of the model that `pnorm.load` returns.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not like the rows of `fit`.
+
+        Warns
+        -----
+        UnknownLevelWarning
+            As in `decision_function`.
+
+        Notes
+        -----
+        The detectors of outliers in scikit-learn use both names in this way: their ``decision_function`` is their
+        ``score_samples`` minus a number that their ``predict`` needs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pnorm
+        >>> from pnorm.sklearn import PNormPush
+        >>> data = pnorm.datasets.tic_tac_toe()
+        >>> model = PNormPush(p=4, t_max=100).fit(data.X[::2], data.y[::2])
+        >>> new, y_new = data.X[1::2], data.y[1::2]
+        >>> before = model.score_samples(new), model.decision_function(new)
+        >>> _ = model.choose_cutoff(new, y_new, precision=0.8)
+        >>> bool(np.array_equal(model.score_samples(new), before[0]))
+        True
+        >>> bool(np.array_equal(model.decision_function(new), before[1]))
+        False
+        """
         check_is_fitted(self)
-        if _is_dask(X):
-            return self._score_dask(X) - self.threshold_
-        return self._score(self._read(X, reset=False)) - self.threshold_
+        return self._score_dask(X) if _is_dask(X) else self._score(self._read(X, reset=False))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Rows | Lazy) -> Any:
@@ -1343,11 +1389,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Cutoff
-            The new value of `cutoff_`. `predict` takes the rows with ``decision_function(X) > 0``. `threshold_` becomes
-            the largest number below the score of the cut-off, and `decision_function` already subtracts it: do not
-            compare `decision_function` with `threshold_`, or with the score. `Cutoff.takes` expects scores of
-            `pnorm.score`, ``decision_function(X) + threshold_``. If the score of the cut-off is None, no cut-off meets
-            the requirement. `threshold_` is then that of `fit`, and `predict` warns and takes no row.
+            The new value of `cutoff_`. `predict` takes the rows with ``decision_function(X) > 0``. If the score of the
+            cut-off is None, no cut-off meets the requirement. `threshold_` is then that of `fit`, and `predict` warns
+            and takes no row.
 
         Raises
         ------
@@ -1358,6 +1402,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         UserWarning
             If no cut-off meets the requirement. The message has the bound that the nearest cut proves.
+
+        Notes
+        -----
+        In scikit-learn `predict` takes the rows with `decision_function` above 0. Therefore a cut-off shifts
+        `decision_function`: `threshold_` becomes the largest number below the score of the cut-off, and
+        `decision_function` subtracts it. Do not compare it with `threshold_`, with the score of the cut-off, or with
+        its own values from before the choice. `score_samples` stays the same, and is what `Cutoff.takes` expects.
 
         Examples
         --------
@@ -1371,6 +1422,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         <Cutoff for a precision of 0.8: a score of 3.75844 (decision_function above 0), 153 of 240 rows>
         >>> int(model.predict(X_new).sum()), int((model.decision_function(X_new) > 0).sum())
         (153, 153)
+        >>> int((model.score_samples(X_new) >= model.cutoff_.score).sum())
+        153
         """
         check_is_fitted(self)
         f = self._score(self._read(X, reset=False))
@@ -1380,7 +1433,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)
-        self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
+        self.threshold_ = self._uncut if found.score is None else zero_of(found.score)
         self.cutoff_ = of_estimator(found, self.threshold_)
         if found.score is None:
             warn(f"predict will take no row: {found._none()}", UserWarning)
@@ -1453,7 +1506,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Explanation
-            `contributions`, shape (N, columns), and `base`, which add up to ``decision_function(X) + threshold_``.
+            `contributions`, shape (N, columns), and `base`, which add up to ``score_samples(X)``.
 
         Raises
         ------

@@ -424,6 +424,8 @@ def _of_pnorm():
         "ScoringFunction.probability": plain(_linear().probability),
         "ScoringFunction.predict": plain(_linear().predict),
         "ScoringFunction.score": plain(_linear().score),
+        "ScoringFunction.decision_function": plain(_linear().decision_function),
+        "ScoringFunction.explain": plain(_linear().explain),
         "Cutoff.takes": plain(_linear().cutoff.takes),
         "Trace.lam_along": plain(_quasi().lam_along),
         "Trace.intercept_along": plain(_quasi().intercept_along),
@@ -757,6 +759,7 @@ def _of_sklearn():
             t_max=3, n_cuts=..., rankers="thresholds", validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
         ).without("sample_weight", "groups"),
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
+        "PNormPush.score_samples": Call(model.score_samples, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),
         "PNormPush.predict_proba": Call(model.predict_proba, {"X": NEG}, aliases=theirs),
         "PNormPush.explain": Call(model.explain, {"X": NEG}, aliases=theirs),

@@ -7,12 +7,13 @@ import mpmath
 import numpy as np
 import pytest
 from repeats import mark_repeats
+from scipy.linalg import eigh
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
 
 import pnorm
 from pnorm._core import _shapes
-from pnorm._solvers import columns, minimize, shapes
+from pnorm._solvers import columns, few_rows, minimize, shapes
 from pnorm._solvers.columns import Columns, Trees, coded_tables
 from pnorm._solvers.few_rows import FewRows
 from pnorm._solvers.hessian import Means
@@ -161,6 +162,27 @@ def test_steps_of_few_rows_solve_the_system_of_the_columns(rng, p, side):
         move = solve(rest)
         assert not move[~free].any()
         np.testing.assert_allclose((wanted @ move)[free], rest[free], atol=1e-10)
+
+
+def test_a_factor_for_more_coefficients_is_a_preconditioner_of_fewer(rng, monkeypatch):
+    pos, neg = two_sides(rng, 60, 3)
+    problem = problem_of(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg), 3.0)
+    n = problem.n_rankers
+    weights = problem.point(rng.normal(size=n)).weights.total
+    monkeypatch.setattr(few_rows, "_KEPT_FROM", 60)
+    solver = FewRows(problem, coded_tables(problem), Penalty.of(n, l2=1e-3)).preconditioner(weights)
+    monkeypatch.setattr(few_rows, "_KEPT_FROM", 61)
+    exact = FewRows(problem, coded_tables(problem), Penalty.of(n, l2=1e-3)).preconditioner(weights)
+    for made in (solver, exact):
+        made(np.ones(n, bool))
+    fewer = rng.random(n) < 0.8
+    found, wanted = [
+        np.column_stack([solve(row)[fewer] for row in np.eye(n)[fewer]]) for solve in (solver(fewer), exact(fewer))
+    ]
+    np.testing.assert_allclose(found, found.T, rtol=1e-9, atol=1e-9 * np.abs(found).max())
+    ratios = eigh(found, wanted, eigvals_only=True)
+    assert ratios.min() > 1.0 - 1e-9  # positive definite, and never short of the exact step
+    assert ratios.max() > 1.0 + 1e-3  # it is not the exact one
 
 
 def test_every_ranker_of_codes_is_one_edge_or_one_line(rng):

@@ -873,7 +873,7 @@ def test_functions_that_take_no_model_name_the_method(data, tmp_path):
         "explain": (
             lambda of: pnorm.explain(of, X),
             "Call model.explain(X)",
-            "Call pnorm.explain(X, model.H, model.lam)",
+            "Call model.explain(X)",
         ),
         "importance": (
             lambda of: pnorm.importance(of, X, y),
@@ -901,6 +901,41 @@ def test_functions_that_take_no_model_name_the_method(data, tmp_path):
     with pytest.raises(TypeError, match=r"got LogisticRegression$"):
         pnorm.explain(LogisticRegression(), X)
     assert list(inspect.signature(pnorm.score).parameters) == ["X", "H", "lam", "n_threads"]
+
+
+def test_a_model_that_was_loaded_scores_and_explains_rows_as_the_estimator_does(data, tmp_path):
+    X, y, _, group = data
+    model, path = PNormPush(p=4, l2=0.1).fit(X, y), tmp_path / "model.json"
+    pnorm.save(path, model)
+    loaded = pnorm.load(path)
+    np.testing.assert_array_equal(loaded.score(X), model.score_samples(X))
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.decision_function(X) > 0.0, loaded.probability(X) > 0.5)
+    negatives = X[y == model.classes_[0]]
+    parts = [explained.contributions for explained in (loaded.explain(X, negatives), model.explain(X))]
+    np.testing.assert_allclose(*parts, atol=1e-12)
+    with pytest.warns(UserWarning, match="no cut-off keeps"):
+        model.choose_cutoff(X[:40], y[:40], precision=0.9999)
+    pnorm.save(path, model)
+    np.testing.assert_array_equal(pnorm.load(path).decision_function(X), model.decision_function(X))
+    pnorm.save(path, PNormPush(t_max=3).fit(X, y, groups=group))
+    with pytest.raises(ValueError, match=r"saved without intercept and cut-off.*use score\(X\)"):
+        pnorm.load(path).decision_function(X)
+
+
+@pytest.mark.parametrize("name", [*pnorm._files._INSTEAD, "no_such_name"])
+def test_a_loaded_model_says_what_it_has_instead_of_the_members_of_an_estimator(name):
+    known = name in pnorm._files._INSTEAD
+    assert hasattr(PNormPush, name) or name in ("threshold_", "classes_") or not known
+    model = pnorm.ScoringFunction([1.0])
+    assert not hasattr(model, name)
+    end = (
+        f": {pnorm._files._INSTEAD[name]}. joblib.dump and joblib.load keep a fitted estimator as it is"
+        if known
+        else ""
+    )
+    with pytest.raises(AttributeError, match=re.escape(f"object has no attribute {name!r}{end}") + "$"):
+        getattr(model, name)
 
 
 def test_a_report_names_the_order_of_its_arguments(data, tmp_path):

@@ -530,7 +530,7 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     assert (hash(found), found.to_dict(), type(found)) == (hash(plain), plain.to_dict(), pnorm.Cutoff)
     zero, at = f"{model.threshold_:.6g}", f"a score of {found._at()}"
     rule = ["predict takes rows with decision_function above 0."]
-    rule.append(f"decision_function is now the score minus {zero} (threshold_).")
+    rule.append(f"decision_function is now score_samples minus {zero} (threshold_).")
     again = pickle.loads(pickle.dumps(found))
     assert again == found
     for cut in (found, again, deepcopy(found)):
@@ -541,10 +541,13 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     np.testing.assert_array_equal(model.predict(X), f >= found.score)
     assert model.predict(X[[np.argmin(np.where(f >= found.score, f, np.inf))]]).all()
     np.testing.assert_array_equal(model.decision_function(X) > 0.0, model.predict(X))
+    np.testing.assert_array_equal(model.score_samples(X), f)
     assert np.argsort(before[0]).tolist() == np.argsort(model.decision_function(X)).tolist()
     np.testing.assert_array_equal(model.predict_proba(X), before[1])
-    pnorm.save(tmp_path / "m.json", model.lam_, model.rankers_, cutoff=found)
-    np.testing.assert_array_equal(pnorm.load(tmp_path / "m.json").predict(X), model.predict(X))
+    pnorm.save(tmp_path / "m.json", model)
+    loaded = pnorm.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
     model.fit(X, y)
     assert model.cutoff_ is None

@@ -270,7 +270,7 @@ class Explanation:
         return sheet.as_html(head, cells, note=note, shades=sizes.tolist())
 
 
-@_checks.takes_no_model("explain(X)", "pnorm.explain(X, model.H, model.lam)")
+@_checks.takes_no_model("explain(X)", "model.explain(X)")
 def explain(
     X: Rows,
     H: WeakRankers,

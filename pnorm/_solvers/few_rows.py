@@ -4,6 +4,11 @@ The Hessian of log F_p with its penalty is Z' Z + l2. Z has one row for each row
 mean, times the root of its weight. The inverse is 1/l2 - 1/l2 Z' (1 + Z 1/l2 Z')^-1 Z 1/l2 (Woodbury). The outputs are
 never formed. Z 1/l2 Z' consists of products of the outputs of two rows. Such a product is a sum over the columns: the
 terms 1/l2 of the edges that lie above both codes in the tree of the column.
+
+With many of these rows, the factor of 1 + Z 1/l2 Z' takes nearly all of the time. It is then computed once at given
+weights, for the coefficients that are free at first. If some of these stop at zero, the formula has the outer factors
+of the rest and this inner one. It is then no inverse, but stays positive definite, because the inner matrix can only be
+too large. Conjugate gradients need about ten products with it, which takes less time than another factor.
 """
 
 from __future__ import annotations
@@ -21,10 +26,13 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._storage.coded import Coded
 
-_MOST_ROWS = 1500
-"""Number of rows up to which products of rows are formed."""
+_MOST_ROWS, _MANY = 1500, 6
+"""Number of rows up to which products of rows are formed, and number of rankers for each row if there are more."""
 
-_ROOM = 2**24
+_KEPT_FROM = 1000
+"""Number of rows from which a factor is kept when coefficients stop at zero; with fewer, another one is cheaper."""
+
+_ROOM = 2**25
 """Largest number of outputs of all rows; the cost of the products grows with it."""
 
 
@@ -35,6 +43,8 @@ class FewRows:
         self._tables, schema = tables, tables[0].schema
         self._pool = problem.sides[0].parts[0].pool
         self._p, self._n_pos = problem.objective.traits.p, problem.n_pos
+        self.keeps = problem.n_pos + problem.n_neg >= _KEPT_FROM
+        """Whether a factor is kept for fewer coefficients."""
         self._inverse = np.divide(1.0, penalty.l2, out=np.zeros_like(penalty.l2), where=penalty.l2 > 0.0)
         self._trees = trees = trees_of(schema)
         codes = np.concatenate([table.codes() for table in tables], axis=1)
@@ -54,35 +64,51 @@ class FewRows:
     def serves(problem: Problem) -> bool:
         """Return whether the rows are few enough."""
         n_rows, n = problem.n_pos + problem.n_neg, problem.n_rankers
-        return n_rows <= _MOST_ROWS and 2 * n_rows <= n and n_rows * n <= _ROOM
+        return 2 * n_rows <= n and n_rows <= max(_MOST_ROWS, n // _MANY) and n_rows * n <= _ROOM
 
     def preconditioner(self, weights: tuple[Vector, Vector]) -> Any:
-        """Return a function of the free coefficients, which returns the solver for steps at these weights."""
-        return partial(self._solver, weights)
+        """Return a function of the free coefficients, which returns the solver for steps at these weights.
 
-    def _solver(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Any:
-        """Return the function that solves for steps of the free coefficients at these weights."""
-        from scipy.linalg import cho_factor, cho_solve
+        It solves exactly for those of the first call. For fewer it does so too, or only about if the factor is kept.
+        """
+        factors: list[Any] = []
 
-        inverse = np.where(free, self._inverse, 0.0)
-        root = np.sqrt(np.concatenate([self._p * weights[0], self._p**2 * weights[1]]))
+        def solver(free: NDArray[np.bool_]) -> Any:
+            inverse = np.where(free, self._inverse, 0.0)
+            if not factors or not self.keeps:
+                factors[:] = [self._factor(weights, inverse)]
+            return partial(self._solved, weights, inverse, factors[0])
+
+        return solver
+
+    def _roots(self, weights: tuple[Vector, Vector]) -> Vector:
+        """The roots of the weights of all rows in the Hessian."""
+        scaled = [self._p * weights[0], self._p**2 * weights[1]]
+        return np.asarray(np.sqrt(np.concatenate(scaled)))
+
+    def _factor(self, weights: tuple[Vector, Vector], inverse: Vector) -> Any:
+        """The Cholesky factor of the system of the rows, given 1/l2 of the free coefficients and zero of the others."""
+        from scipy.linalg import cho_factor
+
+        root = self._roots(weights)
         system = self._about_means(self._about_means(self._products(inverse), weights).T, weights)
         system *= root
         system *= root[:, None]
         system.flat[:: len(system) + 1] += 1.0
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        return cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
 
-        def solve(rest: Vector) -> Vector:
-            moved = inverse * rest
-            scores = np.concatenate(self._pool.run(*[table.combine(moved) for table in self._tables]))
-            back = cho_solve(factor, self._about_means(scores, weights) * root, check_finite=False) * root
-            for rows, of_side in self._sides(weights):
-                back[rows] -= of_side * back[rows].sum()
-            of_sides = [table.sums(back[rows]) for table, rows in zip(self._tables, self._rows, strict=True)]
-            of_pos, of_neg = self._pool.run(*of_sides)
-            return np.asarray(moved - inverse * (of_pos + of_neg))
+    def _solved(self, weights: tuple[Vector, Vector], inverse: Vector, factor: Any, rest: Vector) -> Vector:
+        """Solve for a step of the free coefficients, given the factor for these or more."""
+        from scipy.linalg import cho_solve
 
-        return solve
+        moved, root = inverse * rest, self._roots(weights)
+        scores = np.concatenate(self._pool.run(*[table.combine(moved) for table in self._tables]))
+        back = cho_solve(factor, self._about_means(scores, weights) * root, check_finite=False) * root
+        for rows, of_side in self._sides(weights):
+            back[rows] -= of_side * back[rows].sum()
+        of_sides = [table.sums(back[rows]) for table, rows in zip(self._tables, self._rows, strict=True)]
+        of_pos, of_neg = self._pool.run(*of_sides)
+        return np.asarray(moved - inverse * (of_pos + of_neg))
 
     def _products(self, inverse: Vector) -> NDArray[np.float64]:
         """Sums over the rankers of the products of two rows' outputs, times a number for each ranker."""

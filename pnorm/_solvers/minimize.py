@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._blas import calm
 from pnorm._checks import Vector
+from pnorm._solvers.columns import coded_table
 from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.hulls import Separation
@@ -23,6 +26,8 @@ from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
 from pnorm._solvers.sampled import SAMPLED, approach, with_little_l2
 from pnorm._solvers.shapes import SHAPES, serves
+from pnorm._storage.base import Table
+from pnorm._storage.coded import Schema
 from pnorm._trace import RANK_BY, Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
 
@@ -99,12 +104,27 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
     """
     if counted == "coefficients":
         return 1.0, 1.0
-    column, table = rankers.column, problem.table
-    cuts = table.coded.copy()
-    cuts[cuts] = [_are_two(table.values(j)) for j in np.flatnonzero(cuts).tolist()]
+    column, cuts = rankers.column, _cuts_of(problem.table)
     number = np.where(cuts, np.bincount(column, cuts)[column], 1.0)
     span = np.where(problem.constant, 1.0, problem.span)
     return span, number * np.square(span)
+
+
+_CUTS: WeakKeyDictionary[Schema, NDArray[np.bool_]] = WeakKeyDictionary()
+"""Which rankers of a schema have two values, for all folds and powers."""
+
+
+def _cuts_of(table: Table) -> NDArray[np.bool_]:
+    """Return which rankers are coded and have exactly two values."""
+    coded = coded_table(table)
+    known = None if coded is None else _CUTS.get(coded.schema)
+    if known is not None:
+        return known
+    cuts = table.coded.copy()
+    cuts[cuts] = [_are_two(table.values(j)) for j in np.flatnonzero(cuts).tolist()]
+    if coded is not None:
+        _CUTS[coded.schema] = cuts
+    return cuts
 
 
 def _are_two(values: Vector) -> bool:

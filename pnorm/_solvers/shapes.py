@@ -41,11 +41,13 @@ SLOW = 0.8
 _NEAR = 10.0
 """A certificate is computed when a Newton step promises at most this many times the tolerance."""
 
-_ROUNDS = 6
-"""Largest number of times that coefficients stop at zero or leave it within a Newton step."""
+_ROUNDS, _ROUNDS_OF_KEPT = 6, 2
+"""Largest number of times that coefficients stop at zero within a Newton step; and with the factor of `FewRows` that is
+kept, where more rounds do not save steps."""
 
-_PRODUCTS = 200
-"""Largest number of products with the Hessian for one step."""
+_PRODUCTS, _PRODUCTS_OF_KEPT = 200, 20
+"""Largest number of products with the Hessian for one step; and for a round with a factor that is kept, which then
+takes about as long as another factor."""
 
 _HALVINGS = 40
 
@@ -110,6 +112,7 @@ def _run(
                 point.lam,
                 slope,
                 progress.tol,
+                few_rows is not None and few_rows.keeps,
             )
             if step.promised <= _NEAR * progress.tol or progress.exhausted or stuck >= _PATIENCE:
                 bound = certify_bounded(problem, point, means, penalty, step.move)
@@ -210,18 +213,21 @@ def newton_step(
     lam: Vector,
     slope: Vector,
     tol: float,
+    keeps: bool = False,
 ) -> Step:
     """Minimise the quadratic model of the objective over the coefficients that are not zero after the sweeps.
 
-    All coefficients that would cross zero stop there, and the others are computed again.
+    All coefficients that would cross zero stop there, and the others are computed again, by a solver that `keeps` its
+    factor or makes another one.
     """
     sign = np.where(cornered, np.sign(lam), 0.0)
     move, product = np.zeros_like(lam), np.zeros_like(lam)
     inside = slope - penalty.l1 * sign - penalty.l2 * lam
-    for _ in range(_ROUNDS):
+    for k in range(_ROUNDS_OF_KEPT if keeps else _ROUNDS):
         free = ~cornered | (sign != 0.0)
         rest = np.where(free, inside - product - penalty.l2 * move, 0.0)
-        move = move + _solved(times, solver(free), penalty, free, rest, tol)
+        most = _PRODUCTS_OF_KEPT if keeps and k > 0 else _PRODUCTS
+        move = move + _solved(times, solver(free), penalty, free, rest, tol, most)
         product = times(move)
         crossed = (lam + move) * sign < 0.0
         if not crossed.any():
@@ -240,6 +246,7 @@ def _solved(
     free: NDArray[np.bool_],
     rest: Vector,
     tol: float,
+    most: int,
 ) -> Vector:
     """Return the Newton step of the free coefficients from the rest of the slope, as accurately as needed.
 
@@ -251,7 +258,7 @@ def _solved(
     inner = float(rest @ steepest)
     scale = np.where(free, 0.5 / np.where(penalty.l2 > 0.0, penalty.l2, 1.0), 0.0)
     l2, kept = np.where(free, penalty.l2, 0.0), free.astype(float)
-    for k in range(1, _PRODUCTS + 1):
+    for k in range(1, most + 1):
         if not inner > 0.0 or float(np.square(rest) @ scale) <= 0.01 * tol:
             break
         product = kept * times(direction) + l2 * direction
