@@ -887,7 +887,10 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         told = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked)))
         assert told.startswith("Take rows with a score of ")
         assert "To plan, use this guarantee for new rows like these: at least" in told
-        assert not re.search("A saved model|nearest", told)
+        assert "with this score or more (95 % interval)." in told
+        assert not re.search("A saved model|nearest|simulated", told)
+        of_part = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked), True))
+        assert ("--test), and simulated for a part of one file." in of_part) == ("recall" not in asked)
 
 
 def test_a_failed_first_test_of_a_precision_names_the_option():
@@ -2772,8 +2775,13 @@ def test_the_tests_of_a_precision_begin_where_the_options_say(capsys, tmp_path, 
         rows = 20 if at_least == "20" else 0.3 * n
         assert cut.depth >= rows
         assert f"({cut.depth:,} of the {n:,} held-out rows)" in " ".join(out.split())
+        assert "simulated for a part of one file" in " ".join(out.split())
         n_cuts[at_least] = cut.n_cuts
     assert n_cuts["20"] > n_cuts["30%"]
+    new = tmp_path / "new.csv"
+    level_file(new, ["DE", "FR"], 1)
+    status, out, _ = run(capsys, path, "--label", "label", *QUICK, "--test", new, "--precision", "0.3", *more)
+    assert (status, "Cut-off" in out, "simulated" in out) == (0, True, False)
 
 
 def test_the_choice_shows_what_its_rule_takes(capsys, tmp_path):

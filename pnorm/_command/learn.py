@@ -407,7 +407,7 @@ def _print(
     moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
-        lines = printing.cutoff_lines(found.cutoff)
+        lines = printing.cutoff_lines(found.cutoff, job.test is None and job.columns.time is None)
         if arguments.budget is not None:
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)

@@ -511,8 +511,8 @@ def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
 
-def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
-    """Return the rows to take and what the cut-off promises."""
+def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
+    """Return the rows to take and what the cut-off promises; `is_part` if a fixed share of both sides was held out."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
@@ -546,10 +546,13 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     precision, recall = (100 * float(x) for x in (found.precision, found.recall))
     begins = "To plan, use this guarantee for new rows like these:" if found.kept else "For new rows like these,"
     lines += sentences(f"{begins} {promise}, {sure}.{by_chance}")
+    if found.kept and is_part and found.asked != "recall":  # whose positives are independent draws either way
+        lines += sentences("It is proved for rows of a file of its own (--test), and simulated for a part of one file.")
     if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
-            f"In one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives with this score or more."
+            f"In one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives with this score or more "
+            f"({100 * found.confidence:.4g} % interval)."
         )
     return lines + sentences(
         f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "

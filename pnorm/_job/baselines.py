@@ -377,8 +377,8 @@ def _trees(
     boosted: Any, H: Table, columns: _Columns, rng: np.random.Generator, n_threads: int | None
 ) -> Callable[[Any], Vector]:
     trees, limits = boosted
-    # Threads of OpenMP wait in a loop. While other processes were running, 4,800 rows took 4 to 21 s on two threads, and
-    # 0.5 to 0.8 s on one. 100,000 rows take 2.4 s on one.
+    # Threads of OpenMP wait in a loop. While other processes were running, 4,800 rows took 4 to 21 s on two threads,
+    # and 0.5 to 0.8 s on one. 100,000 rows take 2.4 s on one.
     limited = partial(limits, _checks.threads(n_threads) or 1, "openmp")
     both = [np.concatenate(of_sides) for of_sides in columns]
     levels = [_most_frequent(x, _TREE_LEVELS) if x.dtype.kind == "i" else None for x in both]

@@ -764,11 +764,16 @@ def _cutoff(of: Findings) -> Section | None:
     body = paragraph(*[text(line, markup.SENTENCE) for line in sentences])
     if table:
         body += markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
-        body += paragraph(
+        told = (
             "The guarantee holds for new rows from the same distribution as the held-out rows. It accounts for the "
-            "choice of the cut-off and for the number of held-out rows.",
-            kind="soft",
+            "choice of the cut-off and for the number of held-out rows."
         )
+        if of.cutoff.asked != "recall":  # whose positives are independent draws either way
+            told += (
+                " It is proved for held-out rows that were drawn independently. If a fixed share of both sides was "
+                "held out, as the command does without --test, it was simulated."
+            )
+        body += paragraph(told, kind="soft")
     return "cutoff", "Cut-off", body
 
 
