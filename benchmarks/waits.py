@@ -25,6 +25,8 @@ from command_line import data_folder, parser_of
 
 import pnorm
 
+LEADS = (str(Path(__file__).parents[1] / "examples" / "leads.csv"), "--label", "bought", "--id", "lead")
+
 
 def normal(n_pos, n_neg, columns, seed=0):
     """Two normal classes."""
@@ -178,6 +180,7 @@ PATHS = {
     "import numpy, scipy.special": partial(process, "-c", "import numpy, scipy.special"),
     "import pnorm": partial(process, "-c", "import pnorm"),
     "pnorm without a file": partial(process, "-m", "pnorm"),
+    "pnorm examples/leads.csv, 6,000 rows": partial(process, "-m", "pnorm", *LEADS),
 }
 
 
