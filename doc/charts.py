@@ -323,12 +323,12 @@ def unseen(theme):
         for ax, other in zip(axes[down], lists, strict=True):
             ends = []
             for y, of in enumerate(blocks):
-                cells = next(line for line in of if line.strip().startswith(other)).strip().removeprefix(other)
+                cells = next(line for line in of if line.startswith(start := f"  less {other}")).removeprefix(start)
                 cell = re.split(r"\s{2,}", cells.strip())[measures.index(measure)]
-                more, error = value_and_error(cell, f"unseen, {of[0]}")
+                less, error = value_and_error(cell, f"unseen, {of[0]}")
                 half = half_width(error, SPLITS["unseen"])
-                difference(ax, theme, -more, y, half)
-                ends.append(abs(more) + half)
+                difference(ax, theme, less, y, half)
+                ends.append(abs(less) + half)
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.set_xlim(-1.1 * max(ends), 1.1 * max(ends))
             three_ticks(ax, max(ends))

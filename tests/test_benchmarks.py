@@ -127,6 +127,29 @@ def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     assert max(float(row[22:28]) for row in none_staged) < 10
 
 
+def test_sets_are_counted_by_95_percent_intervals(monkeypatch):
+    """The last lines of unseen.txt are those of its digits, by the t distribution with nine degrees of freedom."""
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(FOLDER)
+    script = importlib.import_module("unseen")
+    printed = (FOLDER.parent / "doc" / "_outputs" / "unseen.txt").read_text(encoding="utf-8")
+    blocks, counts, excluded = printed.split("\nSets of ")
+    assert [script.verdict(mean, 0.004, 10) for mean in (0.009, 0.010, -0.010)] == [0, 1, -1]
+    lows = []
+    for name in script.OTHERS:
+        lines = re.findall(rf"^  less {name} +(.*)$", blocks, re.MULTILINE)
+        assert len(lines) == len(script.SETS)
+        means, errors = np.moveaxis([[of.split(" ± ") for of in re.split(" {2,}", line)] for line in lines], 2, 0)
+        means, half = means.astype(float), 2.262157 * errors.astype(float)
+        found = [
+            f"{above} : {below}" for above, below in zip((means > half).sum(0), (means < -half).sum(0), strict=True)
+        ]
+        assert re.findall(r"\d+ : \d+", next(of for of in counts.splitlines() if of.startswith(f"  {name}"))) == found
+        if name in script.SUMS:
+            lows.append(means - half)
+    assert excluded.split()[-3:] == [str(n) for n in (np.min(lows, axis=0) > -0.02).sum(0)]
+
+
 @pytest.mark.long
 def test_sets_that_were_not_used(monkeypatch, capsys):
     pd = pytest.importorskip("pandas")
@@ -142,12 +165,13 @@ def test_sets_that_were_not_used(monkeypatch, capsys):
     title, head, own, *others, told, linear, curves, _, _, near, count = capsys.readouterr().out.splitlines()
     assert title == f"both sides: 600 rows, {y.sum()} positive, 2 columns"
     assert head.split("  ")[-1].strip() == "AUC"
-    assert [line[2:22].strip() for line in others] == list(script.OTHERS)
+    assert [line[2:28].strip() for line in others] == [f"less {name}" for name in script.OTHERS]
     assert float(own[-12:]) > 0.7
-    assert float(others[0].split()[-3]) < -0.1  # the effect is that of the size of a column, on both sides
-    assert told == "Sets of 1 on which another list is ahead : behind by two standard errors"
-    assert linear.split()[-3:] == ["0", ":", "1"]
-    assert curves.split()[-3] == "0"
+    assert float(others[0].split()[-3]) > 0.1  # the effect is that of the size of a column, on both sides
+    assert told == "Sets of 1 on which the 95 % interval has PNormPush() ahead : behind"
+    of_two = [float(of) for of in others[0].split()[-3::2]]  # of AUC
+    assert linear.split()[-3:] == [str(int(of_two[0] > 12.706 * of_two[1])), ":", "0"]
+    assert curves.split()[-1] == "0"
     assert near == "Sets of 1 on which it is excluded that another sum over columns has 0.02 more"
     assert count.split() == ["0", "0", "0"]  # 12.7 standard errors of two splits
 
