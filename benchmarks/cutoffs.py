@@ -8,9 +8,10 @@ promises, "none" the share without one. "Depth" is the mean share of the rows th
 precision is as large. The lines below the first table have the Monte Carlo standard error of a share of so many lists,
 and the largest probability that is not excluded where no list is broken.
 
-Each table has other lists. Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and 0.5 below. After their table, normal
-lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which know the share of positives among
-the rows of training. The line below has what a choice of `at_least` by the labels breaks.
+Each table has lists of its own seed. Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and
+0.5 below. After their table, normal lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which
+know the share of positives among the rows of training. The line below has what a choice of `at_least` by the labels
+breaks.
 
 The last three tables are for the page "Generalisation bounds". Those of equal scores at the top without a prior, and of
 the sequence of cuts with one, are computed: the largest probability of a broken guarantee, divided by
