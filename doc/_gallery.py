@@ -1,4 +1,4 @@
-"""Hooks of the gallery: an order, a style for the pictures, and plain text in notebooks."""
+"""Hooks of the gallery: an order, a style for the pictures, cards of one panel, and plain text in notebooks."""
 
 import json
 import re
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib import pyplot
+from PIL import Image, ImageOps
 from sphinx_gallery.sorting import ExplicitOrder
 
 in_order = ExplicitOrder(
@@ -23,6 +24,9 @@ in_order = ExplicitOrder(
     ]
 )
 
+PANELS = {"plot_choose_p": (0.0, 0.0, 0.536, 1.0), "plot_medical_score": (0.0, 0.0, 0.5, 0.5)}
+"""The part of the first picture, as left, upper, right and lower end, whose words can be read on a card."""
+
 
 def reset(gallery_conf, name):
     """Start every example with the same style, whatever the one before has set.
@@ -37,9 +41,22 @@ def reset(gallery_conf, name):
 
 
 def setup(app):
-    """Register `write_notebooks_plainly`, which runs after the gallery is generated."""
+    """Register what runs after the gallery is generated."""
+    app.connect("builder-inited", crop_cards, priority=900)
     app.connect("builder-inited", write_notebooks_plainly, priority=900)
     return {"parallel_read_safe": True}
+
+
+def crop_cards(app):
+    """Show one panel on the cards of examples whose pictures have several."""
+    folder = Path(app.srcdir) / "gallery" / "images"
+    for name, ends in PANELS.items():
+        with Image.open(folder / f"sphx_glr_{name}_001_2_00x.png") as picture:
+            box = [round(end * side) for end, side in zip(ends, 2 * picture.size, strict=True)]
+            card = ImageOps.pad(
+                picture.convert("RGB").crop(box), app.config.sphinx_gallery_conf["thumbnail_size"], color="white"
+            )
+        card.save(folder / "thumb" / f"sphx_glr_{name}_thumb.png")
 
 
 def write_notebooks_plainly(app):

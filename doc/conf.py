@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
     "doc_module": ("pnorm",),
     "capture_repr": (),
     "image_srcset": ["2x"],
+    "thumbnail_size": (720, 504),  # cards show them at half of that
     "remove_config_comments": True,
     "notebook_extensions": {".py"},
     "download_all_examples": False,

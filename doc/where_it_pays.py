@@ -3,14 +3,14 @@
     python doc/where_it_pays.py
 
 Nothing is measured here. A line has a data set, its rows, the partial AUC of the default, and what each other method
-has more. The best sum is in bold, or several that are equal to three digits. The mark "≈" is at differences of at most
-one standard error.
+has more. The best sum is in bold, or several that are equal to three digits. The mark "≈" is at differences whose
+95 % interval contains zero.
 """
 
 import re
 import sys
 
-from charts import DIFFERENCE, NUMBER, OUTPUTS, ROOT, must, number, tables
+from charts import DIFFERENCE, NUMBER, OUTPUTS, ROOT, half_width, must, number, tables
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -26,7 +26,7 @@ SUMS = {
 NO_SUM = {"HistGradientBoosting": "no sum: HistGradient\u00adBoosting"}
 NAMES = {"pima": "Pima", "housing": "Housing", "wdbc": "WDBC", "ionosphere": "Ionosphere", "spambase": "Spambase",
          "magic": "MAGIC", "adult": "Adult", "bank": "Bank"}  # fmt: skip
-TITLE = r"(\w+): (\d+) rows, \d+ positive; \d+ splits"
+TITLE = r"(\w+): (\d+) rows, \d+ positive; (\d+) splits"
 
 
 def lines(found):
@@ -34,7 +34,7 @@ def lines(found):
     yield ["data", "rows", "PNormPush", *SUMS.values(), *NO_SUM.values()]
     by_rows = sorted(found, key=lambda table: int(must(TITLE, table[0], "additive")[2]))
     for title, heading, rows in by_rows:
-        name, n = must(TITLE, title, "additive").groups()
+        name, n, splits = must(TITLE, title, "additive").groups()
         at = heading.index("pAUC 1 %")
         cells = {row[0]: row[at] for row in rows}
         own = must(NUMBER, cells["default"], f"{name}, default")[1]
@@ -48,7 +48,7 @@ def lines(found):
         for method, (difference, value, error) in more.items():
             text = re.sub(r"^[+−](?=0\.000$)", "", difference)
             text = f"**{text}**" if method in SUMS and value == best else text
-            shown.append(f"{text}\u00a0≈" if abs(value) <= error else text)
+            shown.append(f"{text}\u00a0≈" if abs(value) <= half_width(error, int(splits)) else text)
         yield [NAMES[name], f"{int(n):,}", *shown]
 
 

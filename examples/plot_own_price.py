@@ -122,4 +122,4 @@ for (part, name), of in heights.items():
 # * Compare more prices on public data: :doc:`/explanation/prices`.
 # * Choose the power: :doc:`/gallery/plot_choose_p`.
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 1

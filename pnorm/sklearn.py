@@ -222,8 +222,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `predict_proba` returns probabilities.
 
     Most users set no parameter: ``PNormPush().fit(X, y)`` chooses weak rankers, penalty, and p from 1 and 4. More
-    candidates did not help on six of seven public sets; on MAGIC p = 16 gains 0.010 ± 0.004 of partial AUC
-    (``benchmarks/additive.py``). ``p=[1, 4, 16]`` compares three.
+    candidates did not help on any of seven public sets (``benchmarks/additive.py``). ``p=[1, 4, 16]`` compares three.
 
     - Usually set, if any: `pos_label` for labels that are words, `kinds` for columns that are read wrongly, `missing`
       for words that mean no value, `cutoff` for a decision with a guarantee, `monotone`, `p`, `push`, `random_state`,
