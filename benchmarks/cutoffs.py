@@ -91,7 +91,7 @@ def of_draws(*numbers):
         print(f"broken in none: up to {none:.1%} with 95 % confidence")
 
 
-def of_promises(lists=LISTS):
+def of_promises(lists=4 * LISTS):
     """Print how often other promises, and the intervals beside them, are broken."""
     told = (("recall 0.9", {"recall": 0.9}, None), ("budget 10 %", {"budget": 100, "of": 1000}, None),
             ("budget 10 %, prior 2 %", {"budget": 100, "of": 1000, "prior": 0.02}, 0.02),
@@ -327,7 +327,7 @@ if __name__ == "__main__":
     for n in (300, 1000, 10_000):
         for apart, share, target in ((2.0, 0.3, 0.8), (3.0, 0.05, 0.8), (2.0, 0.05, 0.5)):
             of_precision(n, apart, share, target)
-    of_draws(LISTS, LISTS // 4)
+    of_draws(LISTS // 4, LISTS, 4 * LISTS)
     print(f"{'broken, 1000 rows':26}{'promise':>11}{'precision':>11}{'recall':>11}{'one list':>11}")
     of_promises()
     print(f"{'negatives at the top':>20}{'none':>10}{'at_least=100':>16}{'naive: rows':>15}")
