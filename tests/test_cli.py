@@ -890,6 +890,15 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         assert not re.search("A saved model|nearest", told)
 
 
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_budget_that_equal_scores_leave_unused_says_so(is_given):
+    f, y = np.repeat([9.0, 5.0, 1.0], [43, 50, 907]), np.arange(1000) % 2 == 0
+    why = "takes 93 held-out rows and not 100, because the next rows have equal scores and would make more than 100"
+    for budget, is_told in ((100, True), (93, False)):
+        found = pnorm.cutoff(f, y=y, budget=budget, of=1000)
+        assert (why in " ".join(printing.budget_notes(found, budget, is_given))) == is_told
+
+
 def test_a_failed_first_test_of_a_precision_names_the_option():
     f = -np.arange(1000.0)
     deeper = "; --at-least ROWS begins them deeper, which needs new labelled rows (a new file with --test). "

@@ -561,15 +561,16 @@ def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str
     """Return how the rows of a budget, those of the test and those of the cut-off belong together."""
     n = found.n_pos + found.n_neg
     if not is_given:
+        tied = found._tied()
         return sentences(
             f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
+            + (f" The cut-off takes {tied}." if tied else "")
         )
     rows, of = f"{found.target:,.6g}", f"{found.of:,.0f}"
-    less = (
-        f" The cut-off takes {found.depth:,} of them: then {rows} rows or fewer are taken from a new list on average."
-        if found.depth < measured
-        else ""
-    )
+    less, tied = "", found._tied()
+    if tied or found.depth < measured:
+        takes = tied or f"{found.depth:,} of them"
+        less = f" The cut-off takes {takes}: then {rows} rows or fewer are taken from a new list on average."
     return sentences(
         f"{rows} of {of} rows are as many as {found.target * n / found.of:,.1f} of the {n:,} held-out rows. The test "
         f"above measures the first {measured:,}.{less}"
