@@ -121,7 +121,7 @@ _NAMED_ENTITY = re.compile(
     r"|patient|session)",
     re.IGNORECASE,
 )
-"""Whole names of columns whose large numbers stand for such a thing; small ones, and those of plurals, may be counts."""
+"""Whole names of columns whose large numbers stand for such things. Small ones, and those of plurals, may be counts."""
 
 _LEAST_CODE = 100
 """The smallest number of such a column, at least."""
