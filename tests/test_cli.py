@@ -2522,7 +2522,9 @@ def test_the_warnings_of_the_page_are_printed(capsys, tmp_path):
         assert html.unescape(re.sub("<[^>]*>", "", warning)).removesuffix(".") in told
     assert f"There are {len(said)} warnings" in written
     assert "Row: data rows of the file, counted from 0" in section.split("<h3>Notes</h3>")[1]
-    doubt = re.search(r"The cross-validation on the training rows does not show .*? by chance 0\.5000\)(; the test does)?\.", told)
+    doubt = re.search(
+        r"The cross-validation on the training rows does not show .*? by chance 0\.5000\)(; the test does)?\.", told
+    )
     assert doubt[0] in html.unescape(section)
 
 

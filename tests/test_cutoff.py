@@ -588,7 +588,9 @@ def test_it_prints_in_plain_words():
 
 def test_a_budget_that_equal_scores_leave_unused_says_so():
     f, y = np.repeat([9.0, 5.0, 2.0, 1.0], [43, 50, 20, 887]), np.arange(1000) % 2 == 0
-    told = "It takes 93 held-out rows and not 100, because the next rows have equal scores and would make more than 100."
+    told = (
+        "It takes 93 held-out rows and not 100, because the next rows have equal scores and would make more than 100."
+    )
     for of, budget, is_told in ((1000, 100, True), (2000, 200.5, True), (1000, 93, False), (1000, 93.9, False)):
         found = pnorm.cutoff(f, y=y, budget=budget, of=of)
         assert found.depth == 93

@@ -175,7 +175,8 @@ def test_a_verdict_says_whether_the_test_agrees_with_the_cross_validation(of_est
     f, y = np.arange(400.0), np.arange(400) % 2 == 1
     good, random = f + 400.0 * y, f
     noise, signal = [
-        fitted(*rows(0, shift))[0].cross_validation_ if of_estimator else compared(*rows(0, shift)) for shift in (0.0, 3.0)
+        fitted(*rows(0, shift))[0].cross_validation_ if of_estimator else compared(*rows(0, shift))
+        for shift in (0.0, 3.0)
     ]
     number = r"-?\d\.\d{4}"
     by = rf"by partial AUC \({number}, corrected 95 % interval {number} to {number}; by chance 0\.5000\)"
