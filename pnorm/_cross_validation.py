@@ -413,10 +413,10 @@ class CrossValidation:
         if self._out_of_fold is not None:
             lines += [f"out of fold, the best is {self._out_of_fold.verdict}:", f"  {self._out_of_fold}"]
         else:
-            near = self._near_chance()
-            if near is not None:
-                chance = f"by {self.metric}, the best is not shown to be better than a random order, {near.chance}"
-                lines.append(f"{chance}: {near.mean}")
+            found = self._near_chance()
+            if found is not None:
+                told = f"by {self.metric}, the best is not shown to be better than a random order, {found.chance}"
+                lines.append(f"{told}: {found.mean}")
         lines += [self._ends] if self._ends else []
         return head, rows, above, lines
 
