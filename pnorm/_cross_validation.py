@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,15 @@ class Choice(tuple[float, ...]):
         shown = [(name, value) for name, value in self._numbers() if value or name != "l1" or not self.__dict__["l2"]]
         told = [f"{value} rounds" if name == "t" else f"{name} = {value:.4g}" for name, value in shown]
         return ", ".join([self.kind, *told] if self.kind else told)
+
+
+class _NearChance(NamedTuple):
+    """The mean of a best choice that is not shown to be better than a random order."""
+
+    mean: str
+    """The mean and its interval."""
+    chance: str
+    """The value of a random order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -404,7 +413,10 @@ class CrossValidation:
         if self._out_of_fold is not None:
             lines += [f"out of fold, the best is {self._out_of_fold.verdict}:", f"  {self._out_of_fold}"]
         else:
-            lines += filter(None, [self._near_chance(self.metric)])
+            found = self._near_chance()
+            if found is not None:
+                told = f"by {self.metric}, the best is not shown to be better than a random order, {found.chance}"
+                lines.append(f"{told}: {found.mean}")
         lines += [self._ends] if self._ends else []
         return head, rows, above, lines
 
@@ -422,22 +434,19 @@ class CrossValidation:
         is_end = s == last and self._judged[i, s] > self._judged[i, before]
         return list(path) if is_end and all(values[s] for values in path.values()) else []
 
-    def _near_chance(self, metric: str) -> str:
-        """Return a sentence if the interval of the best includes the value of a random order; otherwise empty."""
+    def _near_chance(self) -> _NearChance | None:
+        """Return the mean of the best as text if its interval includes the value of a random order; otherwise None."""
         i, s = self._best_place
         mean, error = float(self.mean[i, s]), float(self.standard_error[i, s])
         if self.chance is None or not error >= 0.0:
-            return ""
+            return None
         held, every = [sum([int(np.count_nonzero(fold >= least)) for fold in self.folds]) for least in (0, -1)]
         n = self.scores.shape[1]
         wide = float(stdtrit(n - 1, 0.975)) * error * shared_rows(n, held, every)
         if mean - wide > self.chance:
-            return ""
+            return None
         value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
-        return (
-            f"by {metric}, the best is not shown to be better than a random order, {chance}: {value}, corrected "
-            f"95 % interval {low} to {high}"
-        )
+        return _NearChance(f"{value}, corrected 95 % interval {low} to {high}", chance)
 
     @property
     def _ends(self) -> str:

@@ -277,6 +277,16 @@ class Cutoff:
         """Return the score of the nearest cut as text that takes the same held-out rows."""
         return self._written or f"{self.nearest!r}".removesuffix(".0")
 
+    def _tied(self) -> str:
+        """Return why a budget takes fewer held-out rows than as many of them, as a clause; empty if it does not."""
+        within = _whole(self.target / self.of * (self.n_pos + self.n_neg)) if self.asked == "budget" else 0
+        if self.prior is not None or not 0 < self.depth < within:  # with a prior, every cut is at a positive
+            return ""
+        return (
+            f"{self.depth:,} held-out rows and not {within:,}, because the next rows have equal scores and would make "
+            f"more than {within:,}"
+        )
+
     def _sure(self) -> str:
         return f"with {100 * self.confidence:.4g} % confidence"
 
@@ -301,7 +311,10 @@ class Cutoff:
         rows.append(("rows", f"{_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"))
         low, high = self.one_list
         rows.append(("in one list", f"between {low} and {high} positives, {self._sure()} (two-sided interval)"))
-        return [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."], rows
+        said = [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."]
+        if self._tied():
+            said.append(f"It takes {self._tied()}.")
+        return said, rows
 
 
 def zero_of(score: float) -> float:

@@ -893,6 +893,15 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         assert ("--test), and simulated for a part of one file." in of_part) == ("recall" not in asked)
 
 
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_budget_that_equal_scores_leave_unused_says_so(is_given):
+    f, y = np.repeat([9.0, 5.0, 1.0], [43, 50, 907]), np.arange(1000) % 2 == 0
+    why = "takes 93 held-out rows and not 100, because the next rows have equal scores and would make more than 100"
+    for budget, is_told in ((100, True), (93, False)):
+        found = pnorm.cutoff(f, y=y, budget=budget, of=1000)
+        assert (why in " ".join(printing.budget_notes(found, budget, is_given))) == is_told
+
+
 def test_a_failed_first_test_of_a_precision_names_the_option():
     f = -np.arange(1000.0)
     deeper = "; --at-least ROWS begins them deeper, which needs new labelled rows (a new file with --test). "
@@ -2516,8 +2525,10 @@ def test_the_warnings_of_the_page_are_printed(capsys, tmp_path):
         assert html.unescape(re.sub("<[^>]*>", "", warning)).removesuffix(".") in told
     assert f"There are {len(said)} warnings" in written
     assert "Row: data rows of the file, counted from 0" in section.split("<h3>Notes</h3>")[1]
-    doubt = re.search(r"By partial AUC, the best is not shown to be better than a random order.*? to [\d.]+\.", told)[0]
-    assert doubt in html.unescape(written)
+    doubt = re.search(
+        r"The cross-validation on the training rows does not show .*? by chance 0\.5000\)(; the test does)?\.", told
+    )
+    assert doubt[0] in html.unescape(section)
 
 
 @BATCHES

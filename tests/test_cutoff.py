@@ -586,6 +586,19 @@ def test_it_prints_in_plain_words():
     assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
 
 
+def test_a_budget_that_equal_scores_leave_unused_says_so():
+    f, y = np.repeat([9.0, 5.0, 2.0, 1.0], [43, 50, 20, 887]), np.arange(1000) % 2 == 0
+    told = (
+        "It takes 93 held-out rows and not 100, because the next rows have equal scores and would make more than 100."
+    )
+    for of, budget, is_told in ((1000, 100, True), (2000, 200.5, True), (1000, 93, False), (1000, 93.9, False)):
+        found = pnorm.cutoff(f, y=y, budget=budget, of=of)
+        assert found.depth == 93
+        assert (told in str(found).splitlines()) == is_told
+    for asked in ({"precision": 0.3}, {"recall": 0.3}, {"budget": 100, "prior": 0.2}):
+        assert "equal scores" not in str(pnorm.cutoff(f, y=y, **asked))
+
+
 @pytest.mark.parametrize("asked", [{"precision": 0.8}, {"recall": 0.8}, {"budget": 20}], ids=str)
 def test_each_number_with_a_confidence_says_of_which_kind_it_is(asked):
     """One bound and one interval: the lower end of an interval is below the bound with the same confidence."""

@@ -761,6 +761,22 @@ def test_the_order_of_day_and_month_that_was_found_is_noted(form, kinds, note):
     assert from_table(pos, neg, kinds=kinds).plan[0].note == note
 
 
+@pytest.mark.parametrize(
+    ("form", "kinds", "note"),
+    [
+        ("{},5", None, "decimal comma"),
+        ("{},50 €", None, "decimal comma"),
+        ("{},5", {"c": "number"}, "decimal comma"),
+        ("{},5", {"c": "decimal comma"}, ""),
+        ("{}.5", None, ""),
+        ("{}", None, ""),
+    ],
+)
+def test_a_decimal_comma_that_was_found_is_noted(form, kinds, note):
+    pos, neg = sides([form.format(k // 2) for k in range(100)])
+    assert from_table(pos, neg, kinds=kinds).plan[0].note == note
+
+
 def test_a_long_duration_is_written_in_one_unit_and_the_text_reads_back():
     assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25, 0.0, -1e-13)] == [
         "3.2 years", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-36 months", "9.3 years", "0 d", "0 d",
@@ -1634,7 +1650,27 @@ def test_numbers_that_are_codes_by_their_name_have_a_note(name, is_code):
     assert "codes" not in note(codes, kinds={name: "category"})
 
 
+@pytest.mark.parametrize(
+    ("name", "is_entity"),
+    [
+        *[(name, True) for name in ("customer", "Customer", " SKU ", "employee", "store", "item")],
+        *[(name, False) for name in ("customers", "employees", "items", "users", "customer age", "storey", "visits")],
+    ],
+)
+def test_large_whole_numbers_that_are_named_as_a_thing_may_be_codes(name, is_entity):
+    def note(values):
+        (plan,) = from_table({name: values[::2]}, {name: values[1::2]}).plan
+        return plan.note
+
+    codes = [1000.0 + 7 * (k // 2 % 20) for k in range(400)]
+    assert note(codes) == "by its name, the numbers may be codes" * is_entity
+    assert note([x - 901.0 for x in codes]) == ""  # 99 is small enough for a count
+    assert note([x + 0.5 for x in codes]) == ""
+    assert note([1000.0 + k // 2 % 10 for k in range(400)]) == ""  # few values
+
+
 AGES = [18.0 + k % 80 for k in range(400)]
+SIGNED = [k % 61 / 10.0 - 3.0 for k in range(400)]
 
 
 @pytest.mark.parametrize(
@@ -1654,7 +1690,16 @@ AGES = [18.0 + k % 80 for k in range(400)]
         (AGES, 99, 37, ""),  # an age
         (AGES, -2, 37, ""),
         ([x - 50.0 for x in AGES], -1, 37, ""),  # with other negative values
-        ([x - 50.0 for x in AGES], 9999, 37, ""),
+        ([x - 50.0 for x in AGES], 9999, 37, "9999 in 37 rows, and no other value above 47"),
+        (SIGNED, -999, 60, "-999 in 60 rows, and no other value below -3"),
+        (SIGNED, 99, 5, "99 in 5 rows, and no other value above 3"),
+        (SIGNED, 99, 4, ""),
+        (SIGNED * 3, 99, 12, ""),  # below 1 % of the values
+        (SIGNED * 3, 99, 13, "99 in 13 rows, and no other value above 3"),
+        ([x / 3.0 for x in SIGNED], 9, 37, ""),  # one nine
+        ([k % 21 - 10 for k in range(400)], -9, 37, ""),  # not at an end
+        ([k % 101 for k in range(400)], 99, 37, ""),
+        ([20.0 * x for x in SIGNED], 99, 37, ""),  # nearer than the others are wide
         ([k % 10 for k in range(400)], 999, 37, ""),  # few values, which may be codes
         ([(k % 40) ** 4 / 40.0**4 for k in range(400)], -1, 37, ""),  # small numbers, such as differences
     ],

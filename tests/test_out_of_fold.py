@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 import warnings
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ import pytest
 
 import pnorm
 from pnorm._default import Fold, out_of_fold
+from pnorm._job.quality import quality
+from pnorm._report.verdicts import texts, verdicts
 from pnorm.diagnostics import NoSignalWarning
 
 pytest.importorskip("sklearn")
@@ -165,6 +168,34 @@ def test_a_comparison_reports_that_its_best_is_not_distinguishable(metric):
     )
     assert said not in str(compared(*rows(0, 3.0), metric=metric))
     assert said in found._repr_html_()
+
+
+@pytest.mark.parametrize("of_estimator", [False, True])
+def test_a_verdict_says_whether_the_test_agrees_with_the_cross_validation(of_estimator):
+    f, y = np.arange(400.0), np.arange(400) % 2 == 1
+    good, random = f + 400.0 * y, f
+    noise, signal = [
+        fitted(*rows(0, shift))[0].cross_validation_ if of_estimator else compared(*rows(0, shift))
+        for shift in (0.0, 3.0)
+    ]
+    number = r"-?\d\.\d{4}"
+    by = rf"by partial AUC \({number}, corrected 95 % interval {number} to {number}; by chance 0\.5000\)"
+    by = "by AUC or partial AUC out of fold" if of_estimator else by
+    told = "The cross-validation on the training rows does not show that the list is better than a random order, "
+    for scores, held_out, end in ((good, True, "; the test does"), (random, True, ""), (good, False, "")):
+        measured = quality(scores[y], scores[~y])
+        (text,) = texts(verdicts(measured, None, held_out=held_out, cross_validation=noise), "choice")
+        assert re.fullmatch(f"{told}{by}{end}\\.", text)
+        assert not texts(verdicts(measured, None, held_out=held_out, cross_validation=signal), "choice")
+
+
+def test_the_box_of_a_report_has_the_verdict_on_the_cross_validation(tmp_path):
+    model, _ = fitted(*rows(0, 0.0))
+    X, y = rows(1, 0.0)
+    model.report_html(tmp_path / "r.html", X, y)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    told = "The cross-validation on the training rows does not show that the list is better than a random order"
+    assert told in re.search(r'<div class="alert">.*?</div>', page, re.DOTALL)[0]
 
 
 def test_chance_is_the_mean_over_all_orders():

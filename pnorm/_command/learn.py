@@ -401,7 +401,7 @@ def _print(
     printing.warn([*asked, *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
-    below = [*in_test(learned.H), *texts(told, "simpler")] if is_test else []
+    below = [*texts(told, "choice"), *([*in_test(learned.H), *texts(told, "simpler")] if is_test else [])]
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, below), *under])
     moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
@@ -441,7 +441,15 @@ def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
     here = partial(in_file, place=job.place)
     is_test = found.tested is not None
     unread = None if found.tested is None else found.tested.unread
-    return verdicts(found.quality, found.learned.H, held_out=is_test, drift=found.drift, in_file=here, unread=unread)
+    return verdicts(
+        found.quality,
+        found.learned.H,
+        held_out=is_test,
+        cross_validation=found.learned.cross_validation,
+        drift=found.drift,
+        in_file=here,
+        unread=unread,
+    )
 
 
 def _other_warnings(found: _Found) -> list[str]:

@@ -25,7 +25,7 @@ from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
-from pnorm._report.verdicts import asks, chosen_by_chance, proof
+from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
@@ -383,10 +383,8 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
-    doubt = [] if found is None else chosen_by_chance(found)
     proved = proof(trace, has_details, is_good or has_details)
-    told = [" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])), *doubt]
-    return [line for text in told for line in sentences(text)]
+    return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
 
 
 def columns_in_use(learned: Learned) -> int:
@@ -427,8 +425,8 @@ def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] =
 
     The first statement is whether a test shows that the list is any good.
 
-    `below` are statements that follow the one on the first rows: verdicts on columns, and on simpler lists that may be
-    as good.
+    `below` are statements that follow the one on the first rows: verdicts on the cross-validation, on columns, and on
+    simpler lists that may be as good.
     """
     head = ["", "this list", f"{100 * quality.confidence:.4g} % interval", *quality.lists, "by chance"]
     rows = []
@@ -562,17 +560,14 @@ def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
 
 def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str]:
     """Return how the rows of a budget, those of the test and those of the cut-off belong together."""
-    n = found.n_pos + found.n_neg
+    n, tied = found.n_pos + found.n_neg, found._tied()
     if not is_given:
-        return sentences(
-            f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
-        )
-    rows, of = f"{found.target:,.6g}", f"{found.of:,.0f}"
-    less = (
-        f" The cut-off takes {found.depth:,} of them: then {rows} rows or fewer are taken from a new list on average."
-        if found.depth < measured
-        else ""
-    )
+        told = f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
+        return [*sentences(told), *sentences(f"The cut-off takes {tied}." if tied else "")]
+    rows, of, less = f"{found.target:,.6g}", f"{found.of:,.0f}", ""
+    if tied or found.depth < measured:
+        takes = tied or f"{found.depth:,} of them"
+        less = f" The cut-off takes {takes}: then {rows} rows or fewer are taken from a new list on average."
     return sentences(
         f"{rows} of {of} rows are as many as {found.target * n / found.of:,.1f} of the {n:,} held-out rows. The test "
         f"above measures the first {measured:,}.{less}"

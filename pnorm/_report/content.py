@@ -22,7 +22,7 @@ from pnorm._report import markup
 from pnorm._report.charts import ABOVE, STYLES, Axis, Chart, bar, legend, plain_number
 from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
-from pnorm._report.verdicts import Verdict, chosen_by_chance, doubts, is_separable, proof, texts
+from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
@@ -554,8 +554,6 @@ def _of_best(found: CrossValidation) -> list[str]:
         told.append(f"The chosen setting has the {more} may be better.")
     if found._out_of_fold is not None:
         told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
-    else:
-        told += chosen_by_chance(found)
     if found.status is not None:
         n, within = found._proved
         total = found.status.size

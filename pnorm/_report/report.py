@@ -278,7 +278,15 @@ def report_html(
     listed = None if is_test and hidden_probabilities(judged) else chances
     findings = Findings(
         quality=judged,
-        verdicts=verdicts(judged, rankers, held_out=is_test, drift=moved, in_file=beside.in_file, unread=unread),
+        verdicts=verdicts(
+            judged,
+            rankers,
+            held_out=is_test,
+            cross_validation=cross_validation,
+            drift=moved,
+            in_file=beside.in_file,
+            unread=unread,
+        ),
         alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),

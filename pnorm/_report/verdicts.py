@@ -29,8 +29,8 @@ class Verdict(NamedTuple):
     """One sentence or more on a list, as plain text."""
 
     key: str
-    """``"column"``, ``"leak"``, ``"few"``, ``"chance"``, ``"better"``, ``"simpler"``, ``"probabilities"`` or
-    ``"drift"``."""
+    """``"column"``, ``"leak"``, ``"few"``, ``"chance"``, ``"choice"``, ``"better"``, ``"simpler"``,
+    ``"probabilities"`` or ``"drift"``."""
     text: str
     subject: str = ""
     """The name of a column at the beginning of the text, if there is one."""
@@ -45,13 +45,15 @@ def verdicts(
     H: Rankers,
     *,
     held_out: bool = True,
+    cross_validation: CrossValidation | None = None,
     drift: Drift | None = None,
     in_file: Callable[[str], str] = str,
     unread: Mapping[str, Unread] | None = None,
 ) -> list[Verdict]:
     """Return all verdicts on a list and the columns of its weak rankers.
 
-    `held_out` says whether the rows of `quality` were held out of training. `in_file` replaces rows of tables in a text
+    `held_out` says whether the rows of `quality` were held out of training. `cross_validation` has chosen the
+    settings on the training rows. `in_file` replaces rows of tables in a text
     by places in the file. `unread` are values of the held-out rows that do not read, by the text of their warning; they
     are counted with those of the training rows.
     """
@@ -59,6 +61,7 @@ def verdicts(
     few = few_rows(quality, held_out)
     if few:
         found.append(Verdict("few", few))
+    found += _of_choice(cross_validation, held_out and quality.beats_chance)
     if held_out:
         found += _of_lists(quality, bool(suspects(H)))
         told, is_wrong = markup.calibrated(quality)
@@ -247,10 +250,23 @@ def of_drift(drift: Drift | None) -> list[Verdict]:
     return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
 
 
-def chosen_by_chance(found: CrossValidation) -> list[str]:
-    """Return that the best of a cross-validation is not shown to be better than a random order, if so."""
-    told = found._near_chance(markup.measure_named(found.metric))
-    return [f"{told[0].upper()}{told[1:]}."] if told else []
+def _of_choice(found: CrossValidation | None, test_does: bool) -> list[Verdict]:
+    """Return that a cross-validation does not show that the list is better than a random order, if so.
+
+    `test_does` says whether a test shows it.
+    """
+    if found is None:
+        return []
+    if found._out_of_fold is not None:
+        by = "" if found._out_of_fold.beats_chance else "by AUC or partial AUC out of fold"
+    else:
+        near = found._near_chance()
+        measure = markup.measure_named(found.metric)
+        by = "" if near is None else f"by {measure} ({near.mean}; by chance {near.chance})"
+    if not by:
+        return []
+    told = f"The cross-validation on the training rows does not show that the list is better than a random order, {by}"
+    return [Verdict("choice", f"{told}{'; the test does' if test_does else ''}.")]
 
 
 def proof(trace: Trace, has_gap: bool = True, is_good: bool = True) -> str:

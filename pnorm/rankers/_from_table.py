@@ -76,7 +76,10 @@ are no such words. A column of fewer numbers is a category, in which a word keep
 
 _LEAST_APART, _LEAST_BELOW = 3, 5
 """Rows with a number that may stand for a missing value, at least: a number far from the others, and a negative one
-that may be near them."""
+that may be near them, or one beside other negative values."""
+
+_SHARE_APART = 0.01
+"""Share of the known values that are such a number, at least, beside other negative values."""
 
 _MOST_KEPT = 20
 """Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
@@ -112,6 +115,16 @@ _NAMED_CODE = re.compile(
     r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|sic|mcc|id)$)|[a-z](?:Code|Zip|Id|ID)$"
 )
 """Names of columns of numbers that stand for a place, a trade or another kind of thing, and have no order."""
+
+_NAMED_ENTITY = re.compile(
+    r"(?:customer|client|user|account|merchant|store|shop|branch|agent|employee|vendor|supplier|product|item|sku|device"
+    r"|patient|session)",
+    re.IGNORECASE,
+)
+"""Whole names of columns whose large numbers stand for such things. Small ones, and those of plurals, may be counts."""
+
+_LEAST_CODE = 100
+"""The smallest number of such a column, at least."""
 
 
 class TableWarning(UserWarning):
@@ -797,6 +810,8 @@ class _Learner:
             made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
+        if reading.form.point == "," and not reading.form.mixed and self._wish != "decimal comma":
+            self._note = "; ".join(filter(None, ["decimal comma", self._note]))
         if reading.form.order and reading.form.order != self._wish:
             self._note = reading.form.order
         if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
@@ -1036,29 +1051,41 @@ def _far_apart(x: InOrder) -> str:
     """Return a note on a number that may stand for a missing value; empty if there is none.
 
     It is -1, or nines with or without a minus sign, at an end of the column and in three rows or more. The other values
-    are zero or more, and more than ten. Beside nines, their range is smaller than the gap, or the nines have a minus
-    sign and are in five rows or more; beside -1, their median is above 1.
+    are more than ten. Beside nines, their range is smaller than the gap, or the nines have a minus sign and are in five
+    rows or more; beside -1, their median is above 1. If some of the others are negative, the number is two nines or
+    more, in five rows and in 1 % of the known values or more, and the gap is the larger one.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
     if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
         return ""
     for end, others in ((0, slice(1, None)), (-1, slice(None, -1))):
         value, low, high = float(values[end]), float(values[others][0]), float(values[others][-1])
-        if counts[end] < _LEAST_APART or low < 0.0 or not value.is_integer():
+        if counts[end] < _LEAST_APART or not value.is_integer():
             continue
-        gap = low - value if end == 0 else value - high
-        rows = counts[others].cumsum()
-        is_one = value == -1.0 and values[others][rows.searchsorted(0.5 * rows[-1])] > 1.0
-        is_below = value < 0.0 and counts[end] >= _LEAST_BELOW
-        if is_one or (set(f"{abs(value):.0f}") == {"9"} and (is_below or gap > high - low)):
+        is_nines, is_far = set(f"{abs(value):.0f}") == {"9"}, (low - value if end == 0 else value - high) > high - low
+        if low < 0.0:
+            least = max(_LEAST_BELOW, _SHARE_APART * counts.sum())
+            is_told = is_nines and is_far and abs(value) > 9.0 and counts[end] >= least
+        else:
+            rows = counts[others].cumsum()
+            is_one = value == -1.0 and values[others][rows.searchsorted(0.5 * rows[-1])] > 1.0
+            is_below = value < 0.0 and counts[end] >= _LEAST_BELOW
+            is_told = is_one or (is_nines and (is_below or is_far))
+        if is_told:
             beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
             return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
     return ""
 
 
 def _may_be_codes(label: str, x: InOrder) -> bool:
-    """Return whether a column has whole numbers, three or more, and a name such as zip or customer_id."""
-    return x.different > 2 and _NAMED_CODE.search(label) is not None and np.array_equal(x.values, np.floor(x.values))
+    """Return whether a column has whole numbers, three or more, and a name such as zip or customer_id.
+
+    If the name is only that of a thing, such as customer, the numbers are large and more than ten.
+    """
+    is_large = x.different > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
+    is_named = _NAMED_CODE.search(label) is not None
+    is_named = is_named or (is_large and _NAMED_ENTITY.fullmatch(label.strip()) is not None)
+    return x.different > 2 and is_named and np.array_equal(x.values, np.floor(x.values))
 
 
 def _percent(share: float) -> str:
