@@ -198,8 +198,15 @@ class OutOfFold:
 
     @property
     def verdict(self) -> str:
-        """The comparison with random orders in words: better, or not shown to be."""
-        return f"{'better' if self.beats_chance else 'not shown to be better'} than a random order"
+        """The comparison with random orders in words: better, better by one measure only, or not shown to be."""
+        by_auc, by_partial = self.auc.low > _CHANCE, self.partial_auc.low > _CHANCE
+        if not self.beats_chance:
+            return "not shown to be better than a random order"
+        better = "better than a random order"
+        if by_auc and by_partial:
+            return better
+        names = ("AUC", "partial AUC") if by_auc else ("partial AUC", "AUC")
+        return f"{better} by {names[0]}; not shown to be by {names[1]}"
 
     def __str__(self) -> str:
         """Return both measures, with the range of a random order."""

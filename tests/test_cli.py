@@ -2646,6 +2646,8 @@ def test_several_powers_to_choose_from(capsys, table):
     assert chosen in ("2", "16")
     assert "chosen by 5-fold cross-validation" in " ".join(out.split())
     alone = run(capsys, *how, "-p", chosen)[1]
+    out, n_doubts = re.subn(r"  The cross-validation on the training rows does not .*\n(?:    .*\n)*", "", out)
+    assert n_doubts == 1  # without a choice, nothing is cross-validated
     test = "Test on .*\n(.*\n)*?\n(.*\n)*?\n"
     assert re.search(test, alone)[0] == re.search(test, out)[0]
 

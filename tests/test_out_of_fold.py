@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import pnorm
-from pnorm._default import Fold, out_of_fold
+from pnorm._default import Fold, OutOfFold, out_of_fold
 from pnorm._job.quality import quality
 from pnorm._report.verdicts import texts, verdicts
 from pnorm.diagnostics import NoSignalWarning
+from pnorm.metrics import Estimate
 
 pytest.importorskip("sklearn")
 pytest.importorskip("joblib")
@@ -220,3 +221,19 @@ def test_one_fold_has_no_error_and_no_line():
     X, y = rows(0, 0.0)
     folds = [np.where(np.arange((y == side).sum()) % 3, -1, 0) for side in (1, 0)]
     assert "random order" not in str(compared(X, y, folds=folds))
+
+
+@pytest.mark.parametrize(
+    ("auc", "partial", "verdict"),
+    [
+        (0.6, 0.6, "better than a random order"),
+        (0.6, 0.52, "better than a random order by AUC; not shown to be by partial AUC"),
+        (0.54, 0.6, "better than a random order by partial AUC; not shown to be by AUC"),
+        (0.54, 0.52, "not shown to be better than a random order"),
+    ],
+)
+def test_a_verdict_names_the_measure_if_one_alone_is_beyond_chance(auc, partial, verdict):
+    of = [Estimate(value, value - 0.05, value + 0.05, 0.99) for value in (auc, partial)]
+    found = OutOfFold(*of)
+    assert found.verdict == verdict
+    assert found.beats_chance == verdict.startswith("better")
