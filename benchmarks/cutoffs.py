@@ -3,10 +3,11 @@
     python benchmarks/cutoffs.py
 
 Lists with normal scores, whose truth is known. "Broken" is the share of lists whose cut-off has less precision than it
-promises, "none" the share without one. "Depth" is the mean share of the rows that could be taken with the precision, by
-`pnorm.cutoff`, by a Bonferroni correction of its cuts, and by the naive choice: the deepest row where the held-out
-precision is as large. The lines below the first table have the Monte Carlo standard error of a share of so many lists,
-and the largest probability that is not excluded where no list is broken.
+promises, "none" the share without one, and "of found" the share of the cut-offs found that are broken. "Depth" is the
+mean share of the rows that could be taken with the precision, by `pnorm.cutoff`, by a Bonferroni correction of its
+cuts, and by the naive choice: the deepest row where the held-out precision is as large. The lines below the first table
+have the Monte Carlo standard error of a share of so many lists, and the largest probability that is not excluded where
+no list is broken.
 
 Each table has lists of its own seed. Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and
 0.5 below. After their table, normal lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which
@@ -79,7 +80,12 @@ def of_precision(n, apart, share, target, lists=LISTS):
         broken = (precision_above(some, apart, share) < target).sum() / lists
         told.append((broken, 1.0 - some.size / lists, rows_above(some).sum() / lists / rows_above(best)))
     cells = "   ".join(f"{broken:7.1%} {none:6.1%} {depth:5.2f}" for broken, none, depth in told)
-    print(f"{n:6} {share:6.0%} {target:10}   {cells}")
+    print(f"{n:6} {share:6.0%} {target:10} {of_found(*told[0][:2]):>9} {cells}")
+
+
+def of_found(broken, none):
+    """Return the share of the cut-offs found that are broken, as text."""
+    return f"{broken / (1.0 - none):.1%}" if none < 1.0 else ""
 
 
 def of_draws(*numbers):
@@ -206,13 +212,14 @@ def of_training_shares(*cases, tops=(0.2, 0.3, 0.4), lists=LISTS):
 
     Below the normal lists are those of 2400 rows with 0.9 % of positives, and a flat precision in the first 100 rows.
     """
-    print(f"{'rows':>7}{'share':>8}{'list':>11}{'precision':>11}   alone: broken, none, rows   from training")
+    print(f"{'rows':>7}{'share':>8}{'list':>11}{'precision':>11}   alone: broken, none, rows, of found  from training")
     drawn = [(n, share, f"{apart:g} apart", target, normal(n, apart, share)) for n, share, apart, target in cases]
     drawn += [(2400, 0.009, f"top {top:g}", 0.1, rare(top)) for top in tops]
     for n, share, name, target, (draw, precision) in drawn:
         line = f"{n:7}{share:8.1%}{name:>11}{target:11}"
         for at_least in (None, _cutoff.first_depth((1000 * share, 1000 * (1.0 - share)), n, target)):
-            line += "{:10.1%}{:8.1%}{:8.0f}".format(*kept_by(draw, precision, target, at_least, lists, 5))
+            kept = kept_by(draw, precision, target, at_least, lists, 5)
+            line += "{:10.1%}{:8.1%}{:6.0f}".format(*kept) + f"{of_found(*kept[:2]):>7}"
         print(line)
 
 
@@ -323,7 +330,7 @@ def of_sequences(*cases):
 
 if __name__ == "__main__":
     parser_of(__file__, __doc__).parse_args()
-    print("  rows  share  precision   cutoff: broken, none, depth   Bonferroni             naive")
+    print("  rows  share  precision  of found cutoff: broken, none, depth Bonferroni             naive")
     for n in (300, 1000, 10_000):
         for apart, share, target in ((2.0, 0.3, 0.8), (3.0, 0.05, 0.8), (2.0, 0.05, 0.5)):
             of_precision(n, apart, share, target)
