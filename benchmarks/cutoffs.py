@@ -79,8 +79,8 @@ def of_precision(n, apart, share, target, lists=LISTS):
         some = scores[~np.isnan(scores)]
         broken = (precision_above(some, apart, share) < target).sum() / lists
         told.append((broken, 1.0 - some.size / lists, rows_above(some).sum() / lists / rows_above(best)))
-    cells = "   ".join(f"{broken:7.1%} {none:6.1%} {depth:5.2f}" for broken, none, depth in told)
-    print(f"{n:6} {share:6.0%} {target:10} {of_found(*told[0][:2]):>9} {cells}")
+    cells = "  ".join(f"{broken:6.1%} {none:6.1%} {depth:5.2f}" for broken, none, depth in told)
+    print(f"{n:6} {share:5.0%} {target:6} {of_found(*told[0][:2]):>8}  {cells}")
 
 
 def of_found(broken, none):
@@ -94,7 +94,7 @@ def of_draws(*numbers):
         at_5, at_50 = (np.sqrt(share * (1.0 - share) / lists) for share in (0.05, 0.5))
         none = 1.0 - 0.05 ** (1.0 / lists)  # it leaves all lists unbroken with probability 5 %
         print(f"of {lists:4} lists: standard error {at_5:.1%} at 5 %, {at_50:.1%} at 50 %; ", end="")
-        print(f"broken in none: up to {none:.1%} with 95 % confidence")
+        print(f"if none is broken, up to {none:.1%}")
 
 
 def of_promises(lists=4 * LISTS):
@@ -330,7 +330,8 @@ def of_sequences(*cases):
 
 if __name__ == "__main__":
     parser_of(__file__, __doc__).parse_args()
-    print("  rows  share  precision  of found cutoff: broken, none, depth Bonferroni             naive")
+    print(f"{'':30}{'cutoff':19}  {'Bonferroni':19}  naive")
+    print("  rows share  prec. of found" + "  broken   none depth" * 3)
     for n in (300, 1000, 10_000):
         for apart, share, target in ((2.0, 0.3, 0.8), (3.0, 0.05, 0.8), (2.0, 0.05, 0.5)):
             of_precision(n, apart, share, target)
