@@ -71,37 +71,34 @@ class FewRows:
 
         It solves exactly for those of the first call. For fewer it does so too, or only about if the factor is kept.
         """
+        root = np.sqrt(np.concatenate([self._p * weights[0], self._p**2 * weights[1]]))  # of the weights in the Hessian
         factors: list[Any] = []
 
         def solver(free: NDArray[np.bool_]) -> Any:
             inverse = np.where(free, self._inverse, 0.0)
             if not factors or not self.keeps:
-                factors[:] = [self._factor(weights, inverse)]
-            return partial(self._solved, weights, inverse, factors[0])
+                factors[:] = [self._factor(weights, root, inverse)]
+            return partial(self._solved, weights, root, inverse, factors[0])
 
         return solver
 
-    def _roots(self, weights: tuple[Vector, Vector]) -> Vector:
-        """The roots of the weights of all rows in the Hessian."""
-        scaled = [self._p * weights[0], self._p**2 * weights[1]]
-        return np.asarray(np.sqrt(np.concatenate(scaled)))
-
-    def _factor(self, weights: tuple[Vector, Vector], inverse: Vector) -> Any:
+    def _factor(self, weights: tuple[Vector, Vector], root: Vector, inverse: Vector) -> Any:
         """The Cholesky factor of the system of the rows, given 1/l2 of the free coefficients and zero of the others."""
         from scipy.linalg import cho_factor
 
-        root = self._roots(weights)
         system = self._about_means(self._about_means(self._products(inverse), weights).T, weights)
         system *= root
         system *= root[:, None]
         system.flat[:: len(system) + 1] += 1.0
         return cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
 
-    def _solved(self, weights: tuple[Vector, Vector], inverse: Vector, factor: Any, rest: Vector) -> Vector:
+    def _solved(
+        self, weights: tuple[Vector, Vector], root: Vector, inverse: Vector, factor: Any, rest: Vector
+    ) -> Vector:
         """Solve for a step of the free coefficients, given the factor for these or more."""
         from scipy.linalg import cho_solve
 
-        moved, root = inverse * rest, self._roots(weights)
+        moved = inverse * rest
         scores = np.concatenate(self._pool.run(*[table.combine(moved) for table in self._tables]))
         back = cho_solve(factor, self._about_means(scores, weights) * root, check_finite=False) * root
         for rows, of_side in self._sides(weights):
