@@ -117,7 +117,7 @@ FIRST += [(1000, 200, 1000, 1.5, 0.0), (1000, 10, 10, 8.0, 0.0), (1000, 10, 100,
 """Rows, positives, first rows k, how far the means of the scores are apart, and the step to which they are rounded."""
 
 FIXED, DRAWN, FIFTH = "fixed", "drawn", "fifth"
-"""How the number of positives of a simulated list is drawn: it is given, binomial, or a fifth of a binomial one."""
+"""Three laws of the number of positives in a simulated list: a given number, a binomial one, a fifth of such a one."""
 
 
 def drawn_lists(rng, n, n_rows, positives, apart, classes):

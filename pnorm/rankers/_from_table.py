@@ -432,7 +432,7 @@ class _Learned:
     agrees: str = ""
     """The share of the rows in which it agrees with the label, if that is very large, and it is not in `kinds`."""
     one_sided: bool = False
-    """Whether nearly all rows with a value, or without one, have the rarer label, and it is not in `kinds`."""
+    """It is not in `kinds`, and nearly all of its values, or of its missing ones, are in rows of the smaller side."""
     spelled: str = ""
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
     all_rare: bool = False
