@@ -3,6 +3,7 @@
 import csv
 import random
 import re
+import shlex
 import warnings
 from datetime import date, timedelta
 
@@ -369,6 +370,15 @@ def test_columns_among_the_reasons_that_move_together_are_named(capsys, tmp_path
     weak, strong = sorted(("cost", "price"), key=spread.get)
     assert f"Leave out {weak}, which moves together with {strong}" in steps[False]
     assert f" --ignore {weak}\n" in steps[False]
+    # columns that were named by --only are named again, as --ignore may not name one of them
+    assert main([*asked, "--only", "cost,price,age"]) == 0
+    pattern = r"Leave out (\w+), which moves together with (\w+):?\s+pnorm (.*)"
+    ((weak, strong, again),) = re.findall(pattern, capsys.readouterr()[0])
+    assert {weak, strong} == {"cost", "price"}
+    words = shlex.split(again)
+    assert words[words.index("--only") :] in (["--only", f"{strong},age"], ["--only", f"age,{strong}"])
+    assert main(words) == 0
+    capsys.readouterr()
     assert "together" not in steps[True]  # without rows there are no reasons
     assert main([*asked, "--ignore", weak]) == 0
     assert "together" not in capsys.readouterr()[0]

@@ -220,6 +220,18 @@ def dated(n=300, seed=3):
     return {"joined": at, "wait": waits, "at": times, "smoker": smokes}  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("{}%", "8 %"), ("${}.25", "$8.25"), ("-£{}", "-£8"), ("{},25 EUR", "8.25 EUR"), ("{}", "8")],
+)
+def test_reasons_have_the_unit_of_the_text(written, told):
+    values = np.arange(40) % 10
+    X = {"x": np.array([written.format(k) for k in values], object)}
+    H = rankers.from_table({"x": X["x"][values == 8]}, {"x": X["x"][values != 8]})
+    lam = np.linspace(1.0, 2.0, len(H))
+    assert pnorm.explain(X, H, lam).top(8, either=True)[0].startswith(f"x = {told} (")
+
+
 def test_reasons_of_dates_and_times_say_them_as_people_do():
     table, other = dated(), dated(seed=4)
     H = rankers.from_table(table, other, n_cuts=5)

@@ -580,11 +580,15 @@ def _next(
     def step(what: str, more: Sequence[str], without: Sequence[str] = ()) -> None:
         steps.append((what, printing.again(arguments, [*cleaned, *more], [*replaced, *without])))
 
+    def leave_out(what: str, name: str) -> None:
+        options, without = _leaving_out(arguments, job.columns, [*apart, name])
+        steps.append((what, printing.again(arguments, options, without)))
+
     if apart:
         step(f"Leave out {first(apart, 8)}", [])
     time = job.columns.time
     if time is not None and time not in apart and (_is_moved(found.drift, time) or _beyond(job, found.learned)):
-        step(f"Leave out {shown(time, 40)}, which differs in later rows", ["--ignore", time])
+        leave_out(f"Split by {shown(time, 40)} but do not learn from it: later rows differ", time)
     if found.tested is None and _can_hold_out(arguments, job):
         step("Test on held-out rows", ["--holdout", "0.2"], ["--holdout"])
     facts += [line for text in texts(told, "few") for line in printing.sentences(text)]
@@ -615,12 +619,12 @@ def _next(
             step("Test on the latest rows", ["--time", dividing])
     if together and not apart and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
-        step(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", ["--ignore", weak])
+        leave_out(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", weak)
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
         step("Show the id of each row", ["--id", ids[0]])
     if found.cutoff is None and found.tested is not None and found.learned.push == "top" and is_useful:
-        step("Choose where to stop", ["--budget", str(found.quality.main)])
+        step(f"Set a cut-off, such as {found.quality.main:,} rows", ["--budget", str(found.quality.main)])
     named = [] if job.columns.id is None else ["--id", job.columns.id]
     model = "model.json" if arguments.save is None else arguments.save
     if apart and arguments.save is not None:

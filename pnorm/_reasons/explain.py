@@ -19,6 +19,7 @@ from pnorm._reasons.shapes import Leaf, leaves, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
+from pnorm.rankers._forms import with_unit
 
 _ROWS, _COLUMNS = 10, 6
 """Size of the table that is printed."""
@@ -240,7 +241,8 @@ class Explanation:
         leaf, text = self._leaves.get(c), texts[c][i]
         if text is None:  # all that is read off a date is missing with it
             return f"{shown(leaf.column_name if leaf is not None else self.names[c], sheet.WIDEST)} is missing"
-        return f"{shown(self.names[c], sheet.WIDEST)} = {text}"
+        named = text if leaf is None or leaf.kind != NUMBER else with_unit(text, leaf.form.unit)
+        return f"{shown(self.names[c], sheet.WIDEST)} = {named}"
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.scores)} rows by {len(self.names)} columns>"

@@ -173,7 +173,7 @@ _INSTEAD = {
 def _of_lists(quality: Quality, has_suspects: bool) -> list[Verdict]:
     """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good."""
     found = [] if quality.beats_chance else [Verdict("chance", " ".join(filter(None, [NO_BETTER, advice(quality)])))]
-    better = dict(markup.beaten(quality))
+    better = {} if has_suspects else dict(markup.beaten(quality))
     for name, where in better.items():
         use = _INSTEAD.get(name, "")
         found.append(Verdict("better", f"{markup.called(name)} is better than this list {where}, beyond chance.{use}"))

@@ -451,6 +451,13 @@ def _is_unit(unit: str, of: str) -> bool:
     return unit == of or unit in alike(of)
 
 
+def with_unit(number: str, unit: str) -> str:
+    """Return a number with its unit: the sign of a currency before it, % or a code of letters after it."""
+    if not unit or unit == "%" or unit.isalpha():
+        return f"{number} {unit}".strip()
+    return f"-{unit}{number[1:]}" if number.startswith("-") else f"{unit}{number}"
+
+
 def alike(unit: str) -> tuple[str, ...]:
     """Return other ways to write a currency."""
     return ALIKE.get(unit) or tuple([sign for sign, names in ALIKE.items() if unit in names])
