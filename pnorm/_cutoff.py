@@ -229,9 +229,13 @@ class Cutoff:
         ]
 
     def _none(self) -> str:
-        """Return, for a warning, that no cut-off keeps the target, what is proved instead, and what to do."""
+        """Return, for a warning, that no cut-off keeps the target, what is proved instead, and what to do.
+
+        The advice asks for new rows: each further attempt on the same rows adds up to 5 % to the probability that a
+        guarantee is broken.
+        """
         less = "recall= or budget=" if self.asked == "precision" else "less"  # a lower precision may fail as well
-        return ". ".join([*self._missed(), f"Ask for {less}, or choose it on more held-out rows"])
+        return ". ".join([*self._missed(), f"Label new rows, and try again or ask for {less} on these"])
 
     def _missed(self) -> list[str]:
         """Return sentences that say that no cut-off keeps the target, and what the nearest cut proves."""

@@ -87,11 +87,17 @@ class ScoringFunction:
         b, the `intercept` of the trace, or of `pnorm.intercept`. `probability` needs it.
     cutoff : Cutoff, optional
         The result of `pnorm.cutoff`. `predict` needs it.
+    average : array_like, shape (columns,), optional
+        The mean part of each column in the scores of the rows that `explain` compares with. `save` writes that of an
+        estimator: of the average negative training row, or the positive one with ``push="bottom"``.
+    compared_with : str
+        What these rows are, in words.
 
     Raises
     ------
     ValueError, TypeError
-        If `lam` is not one finite number per weak ranker, `p` is below 1, or an argument has another type.
+        If `lam` is not one finite number per weak ranker, `average` not one per column of ``H.column_names``, `p` is
+        below 1, or an argument has another type.
 
     See Also
     --------
@@ -123,6 +129,8 @@ class ScoringFunction:
     version: str = _THIS
     intercept: float | None = None
     cutoff: Cutoff | None = None
+    average: Vector | None = None
+    compared_with: str = "the average of the reference"
 
     def __post_init__(self) -> None:
         H, lam = self.H, self.lam
@@ -130,12 +138,19 @@ class ScoringFunction:
             H = columns(_checks.n_rows(lam, "lam")) if H is None else callables(H)
         lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker").copy()
         lam.flags.writeable = False
+        average = self.average
+        if average is not None:
+            average = _checks.vector(average, "average", len(H.column_names), "one number per column").copy()
+            average.flags.writeable = False
+        if not isinstance(self.compared_with, str):
+            raise TypeError(f"compared_with must be words; got {type(self.compared_with).__name__}")
         known = {
             "H": H,
             "lam": lam,
             "p": None if self.p is None else _checks.power(self.p),
             "intercept": self._own_intercept(),
             "cutoff": None if self.cutoff is None else _is_cutoff(self.cutoff),
+            "average": average,
         }
         for name, value in known.items():
             object.__setattr__(self, name, value)
@@ -217,9 +232,9 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         reference : rows, or a single row, optional
-            Rows, or a row, with which scores are compared. By default X, which then needs rows that differ. The
-            estimator compares with the average negative of training, which is not in the file: pass the negatives of
-            training for the same result.
+            Rows, or a row, with which scores are compared. By default, it is the `average` that was saved with the
+            model: for an estimator and for the command, the average negative training row, or with ``push="bottom"``
+            the positive one. A model without an average compares with X, which then needs rows that differ.
         n_threads : int, optional
             Number of threads; by default, one for each core that this process may use. As in `pnorm.score`.
 
@@ -232,11 +247,16 @@ class ScoringFunction:
         ------
         ValueError, TypeError
             If X or the reference does not fit the weak rankers. Also if X is a single row, or equal rows, and there is
-            no reference.
+            neither a reference nor an average.
         """
-        from pnorm._reasons.explain import explain
+        from pnorm._categories import tell
+        from pnorm._reasons.explain import beside_means, explain, parts_of
 
-        return explain(X, self.H, self.lam, reference=reference, n_threads=n_threads)
+        if reference is not None or self.average is None:
+            return explain(X, self.H, self.lam, reference=reference, n_threads=n_threads)
+        parts, seen = parts_of(X, self.H, self.lam, _checks.threads(n_threads))
+        tell(seen)
+        return beside_means(X, self.H, parts, self.average, self.compared_with)
 
     def probability(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Estimate the probability that rows are positive, as `pnorm.probability` does.
@@ -335,7 +355,8 @@ def save(
         and complete. A hidden file ``.pnorm-*.tmp`` may then remain beside it and can be deleted.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker. Or a `ScoringFunction`, or a fitted estimator of `pnorm.sklearn`; weak
-        rankers, power, intercept and cut-off are then taken from it, and only `metadata` can be passed beside it.
+        rankers, power, intercept, cut-off, and what its reasons compare with are then taken from it, and only
+        `metadata` can be passed beside it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
         ``columns(n)`` of `pnorm.rankers`, which identifies columns by position. To keep the names of a frame's columns
@@ -373,8 +394,9 @@ def save(
     from trusted sources only.
 
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
-    package), ``p``, ``intercept`` and ``cutoff`` (the dictionary of `Cutoff.to_dict`) if they were given, ``metadata``,
-    ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
+    package), ``p``, ``intercept``, ``cutoff`` (the dictionary of `Cutoff.to_dict`) and ``compared_with`` (the ``rows``
+    in words, and the ``parts``, which are `average`) if they were given, ``metadata``, ``lam`` and ``H``, the
+    dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
     bit.
 
     Examples
@@ -394,7 +416,7 @@ def save(
     >>> model.probability(data.X[[0, -1]]).round(3)
     array([0.399, 0.988])
     """
-    target = _file(path)
+    target, average, compared_with = _file(path), None, ""
     if hasattr(lam, "named_steps"):
         raise TypeError(
             "a pipeline cannot be saved: save its last step, pnorm.save(path, pipeline[-1]), which ranks what the "
@@ -411,8 +433,10 @@ def save(
         if is_estimator:
             lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
             intercept = None if model._offset is None else -model._offset
+            average, compared_with = model._average()
         else:
             lam, H, p, intercept, cutoff = model.lam, model.H, model.p, model.intercept, model.cutoff
+            average, compared_with = model.average, model.compared_with
             metadata = model.metadata if metadata is None else metadata
     if H is None:
         lam = _checks.vector(lam, "lam", None, "one coefficient per column")
@@ -431,6 +455,7 @@ def save(
         "p": None if p is None else _checks.power(p),
         **({} if intercept is None else {"intercept": _checks.intercept(intercept)}),
         **({} if cutoff is None else {"cutoff": _is_cutoff(cutoff).to_dict()}),
+        **({} if average is None else {"compared_with": {"rows": compared_with, "parts": average.tolist()}}),
         "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
         "lam": _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker").tolist(),
         "H": made,
@@ -577,7 +602,12 @@ def _model(text: str, name: str) -> ScoringFunction:
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
         b = fields.real_if_there("intercept")
         cutoff = _to_cutoff(fields.of(dict, "cutoff")) if "cutoff" in data else None
-        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b, cutoff)
+        beside: tuple[Any, ...] = ()
+        if "compared_with" in data:
+            rows = _checks.Fields.part(fields.of(dict, "compared_with"), "'compared_with'")
+            beside = np.array(rows.numbers("parts", len(H.column_names))), rows.of(str, "rows")
+            rows.nothing_else()
+        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b, cutoff, *beside)
         fields.nothing_else()
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None

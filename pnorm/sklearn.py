@@ -46,7 +46,7 @@ from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
-from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
+from pnorm._reasons.explain import Explanation, average_row, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -1531,7 +1531,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return explain(rows, self.rankers_, self.lam_, reference=reference, n_threads=self._n_threads)
         parts, seen = parts_of(rows, self.rankers_, self.lam_, self._n_threads)
         tell(seen)
-        return beside_means(rows, self.rankers_, parts, self._means.get("reasons"))
+        return beside_means(rows, self.rankers_, parts, self._means.get("reasons"), average_row(self.push))
+
+    def _average(self) -> tuple[Vector | None, str]:
+        """Return what `explain` compares with, for a model file; None if it needs rows that are gone."""
+        with contextlib.suppress(AttributeError, OverflowError):
+            return self._means.get("reasons"), average_row(self.push)
+        return None, ""
 
     def shapes(self, X: Rows | None = None) -> Shapes:
         """Return the contribution of each column to a score as a function of its value, as `pnorm.shapes` does.
@@ -1574,8 +1580,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             and for the drift since then. Without them the page contains a line that the comparison is missing.
         **more : Any
             Other arguments of `pnorm.report_html`: ``ids``, ``others``, ``title`` and so on. The positive label, power,
-            penalties, intercept, choice, trace, and cut-off are taken from the model. Without ``ids``, rows of a pandas
-            frame are named by its index, unless this is 0, 1, 2, ...
+            penalties, intercept, choice, trace, cut-off, and what reasons compare with are taken from the model.
+            Without ``ids``, rows of a pandas frame are named by its index, unless this is 0, 1, 2, ...
 
         Raises
         ------
@@ -1585,7 +1591,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OSError
             If the file cannot be written.
         """
-        from pnorm._report.report import index_of, report_html
+        from pnorm._report.report import Beside, index_of, report_html
 
         check_is_fitted(self)
         _checks.path_first(path, "model.report_html(path, X, y)")
@@ -1595,7 +1601,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             training = self._read(X_fit, reset=False), self._is_positive(y_fit, X_fit)
         known = {
             "ids": index_of(X),
-            "training": training,
+            "training": Beside(training, *self._average(), of_command=False),
             "p": self.p_,
             "intercept": None if self._offset is None else -self._offset,
             "cross_validation": self.cross_validation_,

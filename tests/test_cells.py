@@ -245,7 +245,7 @@ def test_a_column_that_separates_alone_has_one_warning():
     paid, y = filled_for(90, 310, 90, 0)
     H, said = table_of({"paid": paid}, y)
     assert (H.plan[0].separates, H.plan[0].one_sided) == (True, "")
-    assert said.startswith("Columns that separate the sides nearly alone: paid.\n")
+    assert said.startswith("Columns that separate positives from negatives nearly alone: paid.\n")
     assert "on one side" not in said
 
 

@@ -708,7 +708,10 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()
     assert found.depth < 10
-    with pytest.warns(UserWarning, match=r"which needs new labelled rows. Ask for recall= or budget=, or choose"):
+    with pytest.warns(
+        UserWarning,
+        match=r"which needs new labelled rows. Label new rows, and try again or ask for recall= or budget= on these",
+    ):
         found.takes(neg)
 
 

@@ -104,6 +104,8 @@ def test_the_file_is_what_the_documentation_says(path):
     assert list(written(path, [1 / 3], H, p=4, intercept=-0.5)) == [*list(data)[:4], "intercept", *list(data)[4:]]
     found = pnorm.cutoff(np.arange(30.0), np.arange(-30.0, 5.0), precision=0.7)
     assert list(written(path, [1 / 3], H, p=4, cutoff=found)) == [*list(data)[:4], "cutoff", *list(data)[4:]]
+    model = pnorm.ScoringFunction([1 / 3], H, average=[0.5], compared_with="é")
+    assert written(path, model)["compared_with"] == {"rows": "é", "parts": [0.5]}
     data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
     assert data["H"] == H.to_dict()
     assert data["metadata"] == {"of": ["a", 1]}
@@ -162,6 +164,40 @@ def test_a_model_made_in_memory_is_that_of_its_parts(path):
         pnorm.ScoringFunction([1.0]).probability([[1.0]])
 
 
+def test_the_reasons_of_a_loaded_model_are_those_of_the_estimator(path):
+    """They do not depend on the other rows, nor need any."""
+    data = pnorm.datasets.insurance_claims(600)
+    for push in ("top", "bottom"):
+        model = pnorm.sklearn.PNormPush(p=2, l2=0.1, push=push).fit(data.X, data.y)
+        pnorm.save(path, model)
+        loaded = pnorm.load(path)
+        row = "the average positive training row" if push == "bottom" else "the average negative training row"
+        expected = model.explain(data.X[:5])
+        assert expected.compared_with == row
+        for found in (loaded.explain(data.X[:5]), loaded.explain(data.X[:1])):
+            few = len(found.scores)
+            assert found.contributions.tobytes() == expected.contributions[:few].tobytes()
+            assert (found.base, found.compared_with) == (expected.base, row)
+            assert str(found).splitlines()[-1].endswith(f": {row}")
+        side = data.X[(data.y == 1) == (push == "bottom")]
+        slow = loaded.explain(data.X[:5], reference=side)
+        np.testing.assert_allclose(slow.contributions, expected.contributions, rtol=0, atol=1e-9)
+        assert slow.compared_with == "the average of the reference"
+        assert loaded.explain(data.X[:5], reference=data.X[9]).compared_with == "the reference"
+        pnorm.save(path, loaded)  # once more
+        assert pnorm.load(path).average.tobytes() == loaded.average.tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.average[0] = 1.0
+    by_hand = pnorm.ScoringFunction([1.0, 2.0])
+    assert (by_hand.average, by_hand.explain([[1.0, 2.0], [3.0, 4.0]]).compared_with) == (
+        None,
+        "the average of these rows",
+    )
+    own = pnorm.ScoringFunction([1.0, 2.0], average=[1, 1], compared_with="a usual day")
+    assert own.explain([[3.0, 3.0]]).contributions.tolist() == [[2.0, 5.0]]  # parts 3 and 6
+    assert str(own.explain([[3.0, 3.0]])).endswith("base 2.00: a usual day")
+
+
 def test_a_model_in_memory_warns_of_separable_rows_as_its_intercept_does():
     lam, trace = pnorm.minimize([[1.0], [2.0]], [[0.0], [0.5]], p=4)
     with pytest.warns(pnorm.diagnostics.SeparationWarning):
@@ -175,6 +211,8 @@ def test_a_model_in_memory_warns_of_separable_rows_as_its_intercept_does():
         ({"lam": [1.0], "p": 0.5}, ValueError, "p must be"),
         ({"lam": [1.0], "intercept": "b"}, TypeError, "intercept"),
         ({"lam": [1.0], "cutoff": 3.0}, TypeError, "cutoff must be what pnorm.cutoff returns"),
+        ({"lam": [1.0], "average": [1.0, 2.0]}, ValueError, "average must have shape .1,., one number per column"),
+        ({"lam": [1.0], "average": [1.0], "compared_with": None}, TypeError, "compared_with must be words"),
     ],
 )
 def test_parts_that_are_no_model(how, error, message):

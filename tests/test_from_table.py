@@ -932,7 +932,7 @@ def test_a_column_that_tells_the_sides_apart_alone_is_named():
     }
     for name, (a, b) in leaks.items():
         G, said = told(rest | {name: a}, rest | {name: b})
-        assert said.startswith(f"Columns that separate the sides nearly alone: {name}.\n")
+        assert said.startswith(f"Columns that separate positives from negatives nearly alone: {name}.\n")
         assert '"leave out" drops what is known only after the outcome' in said
         assert G.plan[1].note.endswith(f"almost separates the labels alone ({by[name]})")
         few = {key: values[:19] for key, values in (rest | {name: a}).items()}
@@ -949,7 +949,7 @@ def test_one_warning_has_it_all():
     pos, neg = sides([f"TX{i:05}" for i in WORDS])
     _, said = told(pos | {"one": [1] * 50, "leak": [1.5] * 50}, neg | {"one": [1] * 50, "leak": [2.5] * 50})
     assert said == (
-        "Columns left out: c, one.\nColumns that separate the sides nearly alone: leak.\nH.plan has the reasons; pass "
+        "Columns left out: c, one.\nColumns that separate positives from negatives nearly alone: leak.\nH.plan has the reasons; pass "
         'kinds={"COLUMN": KIND} to change that: "category" uses a column, "leave out" drops what is known only after the '
         "outcome"
     )

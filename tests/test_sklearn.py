@@ -938,6 +938,25 @@ def test_a_loaded_model_says_what_it_has_instead_of_the_members_of_an_estimator(
         getattr(model, name)
 
 
+def test_a_report_begins_with_the_budget_of_the_cut_off_and_has_the_reasons_of_explain(tmp_path):
+    data, path = pnorm.datasets.insurance_claims(3000), tmp_path / "page.html"
+    model = PNormPush(p=1, l2=0.1).fit(data.X[:2000], data.y[:2000])
+    X, y = data.X[2000:], data.y[2000:]
+    model.choose_cutoff(X, y, budget=300, of=10_000)
+    model.report_html(path, X, y)
+    text = path.read_text(encoding="utf-8")
+    assert "Of the first 30 rows, " in text  # 300 of 10,000 as a share of 1,000
+    assert "compared with the average negative training row" in text
+    assert "pass the training rows as training=(X, y)" in text
+    first = int((-model.decision_function(X)).argmax())
+    (largest, *_) = model.explain(X[[first]]).top(0, 1, either=True)
+    value, change = largest.rstrip(")").split(" (")
+    assert value in text
+    assert change.replace("-", "−") in text
+    model.report_html(path, X, y, budget=50)
+    assert "Of the first 50 rows, " in path.read_text(encoding="utf-8")
+
+
 def test_a_report_names_the_order_of_its_arguments(data, tmp_path):
     X, y, *_ = data
     model, path = PNormPush(t_max=5).fit(X, y), tmp_path / "page.html"

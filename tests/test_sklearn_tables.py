@@ -869,7 +869,9 @@ def test_folds_that_suspect_a_column_for_different_reasons_print_one_warning(mon
             GridSearchCV(quick(), {"l2": [0.1, 0.2]}, cv=folds).fit(X, y)
         else:
             cross_val_score(quick(), X, y, cv=folds)
-    assert [str(of.message).splitlines()[0] for of in caught] == ["Columns that separate the sides nearly alone: code."]
+    assert [str(of.message).splitlines()[0] for of in caught] == [
+        "Columns that separate positives from negatives nearly alone: code."
+    ]
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])

@@ -33,7 +33,7 @@ from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
 from pnorm._reasons.drift import MUCH, drift_between
-from pnorm._reasons.explain import moving_together, spread_of_columns, spread_of_score
+from pnorm._reasons.explain import average_row, moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (
@@ -720,13 +720,16 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         trained = job.file.table
         if job.drawn is not None or (not found.is_refitted and job.held.any()):
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
-        about["compared_with"] = {"rows": printing.average(kept.push), "parts": _rounded(job.means(kept))}
         some = fingerprint.of(kept.score(trained, strict=None))
         if some:
             about["training_scores"] = some
         H = kept.H.with_missing(job.columns.missing) if isinstance(kept.H, Table) else kept.H
         about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
-        pnorm.save(arguments.save, kept.lam, H, kept.p, about, intercept=b, cutoff=cut)
+        average, row = np.array(_rounded(job.means(kept))), average_row(kept.push)
+        model = pnorm.ScoringFunction(
+            kept.lam, H, kept.p, about, intercept=b, cutoff=cut, average=average, compared_with=row
+        )
+        pnorm.save(arguments.save, model)
         which = " (trained on all rows)" if found.is_refitted else ""
         apart = suspects(kept.H)
         uses = f" (it uses {first(apart, 8)})" if apart else ""
@@ -825,7 +828,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         training=Beside(
             training,
             job.means(learned),
-            printing.average(learned.push),
+            average_row(learned.push),
             partial(in_file, place=job.place),
             printing.n_listed(arguments),
             facts,

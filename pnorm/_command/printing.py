@@ -24,6 +24,7 @@ from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
+from pnorm._reasons.explain import average_row
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
@@ -671,7 +672,7 @@ def list_notes(
 
     `pairs` of columns move together.
     """
-    of = reference or average(push)
+    of = reference or average_row(push)
     told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {of}."
     return sentences(" ".join([*numbers, told, *together(pairs, 1)]))
 
@@ -688,17 +689,13 @@ def numbering(rows: Rows, i: int) -> list[str]:
     return [f"{told}." if place.split(" of ")[0] == f"row {n}" else f"{told}; row {n} is {one_line(place)}."]
 
 
-def average(push: str) -> str:
-    """Return the row that effects are compared with, in words."""
-    return "the average positive training row" if push == "bottom" else "the average negative training row"
-
-
 def _fitting(text: str, room: int) -> str:
-    """Return as many reasons as fit, at least one."""
-    parts = text.split("; ")
-    while len(parts) > 1 and len("; ".join(parts)) > room:
+    """Return as many reasons as fit, at least one, and dots in the place of the others."""
+    parts, dots = text.split("; "), ""
+    while len(parts) > 1 and len("; ".join(parts) + dots) > room:
         parts.pop()
-    return "; ".join(parts)
+        dots = "; ..."
+    return "; ".join(parts) + dots
 
 
 def _given_width() -> int:

@@ -85,13 +85,11 @@ class _Ranked:
     @cached_property
     def beside(self) -> tuple[Vector, str]:
         """The average parts that effects are relative to: of training rows, or of these if the model has none."""
-        saved, H, lam = self.model.metadata.get("compared_with"), self.model.H, self.model.lam
-        if isinstance(saved, dict) and len(saved.get("parts", ())) == len(H.column_names):
-            size = len(H.column_names)
-            parts = _checks.vector(saved["parts"], "compared_with of the model", size, "one number per column")
-            return parts, str(saved.get("rows"))
+        model = self.model
+        if model.average is not None:
+            return model.average, model.compared_with
         table = self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
-        return means(table, H, lam), "the average row of the file"
+        return means(table, model.H, model.lam), "the average row of the file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +331,12 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
     else:
         print(printing.labelled(arguments.file, rows, ranked.label))
-    used, size = np.count_nonzero(model.lam), counted(model.lam.size, "term")
     about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
     empty = printing.empty_labels(rows, "; the list is measured by the others", None, arguments.negative)
-    about = f"ranked by {path_shown(arguments.model)}: {used:,} of {size} of the score in use{about}"
+    about = f"ranked by {path_shown(arguments.model)}{about}"
     same = printing.repeated_ids(rows, _id_column(arguments, rows))
     printing.notes([*empty, about, *same, *rows.source.notes])
     told = [

@@ -50,14 +50,16 @@ class Explanation:
         The columns, as in ``H.column_names``.
     scores : ndarray, shape (N,)
         The scores of the rows.
+    compared_with : str
+        What the reference is, in words.
 
     Examples
     --------
     >>> import pnorm
     >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
     >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
-    >>> found.top(1)
-    ['visits = 9 (+2.50)']
+    >>> found.compared_with, found.top(1)
+    ('the average of these rows', ['visits = 9 (+2.50)'])
     >>> found.reasons(1)
     ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', '']
     >>> found.names, found.importance.round(2), found.ranges.round(2)
@@ -70,6 +72,7 @@ class Explanation:
     base: float
     names: tuple[str, ...]
     scores: Vector
+    compared_with: str
     _rows: Any
     _places: tuple[int | None, ...]
     """Where in the rows each column is; None where it is in no table."""
@@ -260,7 +263,7 @@ class Explanation:
         sizes = np.hstack([np.zeros((len(cells), 2)), parts / largest])
         lost = [(n - len(cells), "row"), (len(self.names) - few.size, "column")]
         left = " and ".join(f"{k} more {what}{'s' if k > 1 else ''}" for k, what in lost if k > 0)
-        note = f"base {write_score(self.base)}" + (f"; {left}" if left else "")
+        note = f"base {write_score(self.base)}: {self.compared_with}" + (f"; {left}" if left else "")
         return ["row", "score", *[self.names[c] for c in few]], cells, sizes, note
 
     def __str__(self) -> str:
@@ -354,7 +357,7 @@ def explain(
     0     6.70   -0.50   +1.10
     1     7.60   +2.50   -1.00
     2     4.00   -2.00   -0.10
-    base 6.10
+    base 6.10: the average of these rows
 
     Why is the second row above the first one?
 
@@ -385,10 +388,11 @@ def explain(
     c = _checks.masses(weight, "weight", others.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         means = others.mean(axis=1) if c is None else others @ (c / c.sum())
-    return beside_means(X, rankers, parts, means)
+    told = "the average of these rows" if reference is None else "the average of the reference"
+    return beside_means(X, rankers, parts, means, "the reference" if others.shape[1] == 1 else told)
 
 
-def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Explanation:
+def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector, compared_with: str) -> Explanation:
     """Return contributions of columns, from `parts` of `parts_of` and the means of other rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         base, scores = float(means.sum()), parts.sum(axis=0)
@@ -396,7 +400,13 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Expl
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
         raise OverflowError("a contribution is more than a double holds; scale the coefficients (lam) down")
-    return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
+    of_rows = X, places_of(X, rankers), of_tables(rankers)
+    return Explanation(parts.T, base, rankers.column_names, scores, compared_with, *of_rows)
+
+
+def average_row(push: str) -> str:
+    """Return what effects are compared with by default, in words: the average training row of the other class."""
+    return f"the average {'positive' if push == 'bottom' else 'negative'} training row"
 
 
 def without_level_trends(means: Vector, X: Any, rankers: Rankers, lam: Vector, n_threads: int | None = None) -> Vector:

@@ -66,6 +66,8 @@ class Beside(NamedTuple):
     """The number of rows that are listed elsewhere as well, for `quality`."""
     facts: Sequence[str] = ()
     """Sentences that need no action, for the notes below the warnings."""
+    of_command: bool = True
+    """Whether the command makes the report; else `training` can be passed."""
 
 
 @_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
@@ -150,8 +152,8 @@ def report_html(
     drift : Drift, optional
         The result of `pnorm.drift` for the held-out rows.
     budget : int, optional
-        Number of first rows in the first sentence of the page. By default the largest of 10, 100, 1000, ... that is at
-        most a fifth of the positives.
+        Number of first rows in the first sentence of the page. By default that of a cut-off for a budget, as a share of
+        these rows; without one, the largest of 10, 100, 1000, ... that is at most a fifth of the positives.
     l1 : float, optional
         Weight of the penalty ``l1 |lam|_1``, zero or more. For the record.
     l2 : float, optional
@@ -240,7 +242,9 @@ def report_html(
     said, commands = _checks.texts(notes, "notes"), _checks.texts_by_name(reproduce or {}, "reproduce", "command")
     _checks.instance(cross_validation, "cross_validation", CrossValidation, "pnorm.cross_validate")
     _checks.instance(trace, "trace", Trace, "training")
-    _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
+    cut = _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
+    if budget is None and cut is not None and cut.asked == "budget":
+        budget = max(1, round(cut.target * n / cut.of))
     moved = _checks.instance(drift, "drift", Drift, "pnorm.drift")
     beside = training if isinstance(training, Beside) else Beside(training)
     trained = None if beside.training is None else _training(beside.training, positive)
@@ -363,7 +367,7 @@ def _why_alone(training: Any, has_training: bool, held_out: bool) -> str:
         return ""
     if has_training:
         return "This list is not compared with a linear model: the rows are not a table, or have too many columns."
-    if isinstance(training, Beside):
+    if isinstance(training, Beside) and training.of_command:
         return "This list is not compared with a linear model: this needs the training rows, and the model has none."
     return "This list is not compared with a linear model: pass the training rows as training=(X, y) to add it."
 
@@ -394,7 +398,7 @@ def _first_rows(
     if not order.size:
         return []
     some, means = _checks.rows(X, order), without_level_trends(means, X, rankers, lam, n_threads)
-    found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means)
+    found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means, "")
     names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
     return [
         Row(

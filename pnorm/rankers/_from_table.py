@@ -493,7 +493,7 @@ _ALL_RARE = f"{_COLUMNS} asked for as categories, whose values are all rare"
 _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
 _OF_TIME = "of numbers with units of time"
-_LEAKS, _AGREE = "that separate the sides nearly alone", "that agree with the label"
+_LEAKS, _AGREE = "that separate positives from negatives nearly alone", "that agree with the label"
 _ONE_SIDED = "with values, or missing values, nearly all on one side"
 _SUSPECTED = dict.fromkeys((_LEAKS, _AGREE, _ONE_SIDED), "suspected")
 
