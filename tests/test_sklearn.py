@@ -948,11 +948,12 @@ def test_a_report_begins_with_the_budget_of_the_cut_off_and_has_the_reasons_of_e
     assert "Of the first 30 rows, " in text  # 300 of 10,000 as a share of 1,000
     assert "compared with the average negative training row" in text
     assert "pass the training rows as training=(X, y)" in text
-    first = int((-model.decision_function(X)).argmax())
-    (largest, *_) = model.explain(X[[first]]).top(0, 1, either=True)
-    value, change = largest.rstrip(")").split(" (")
-    assert value in text
-    assert change.replace("-", "−") in text
+    first = int(model.decision_function(X).argmax())
+    for told in model.explain(X).top(first, 2, either=True):
+        value, change = told.rstrip(")").split(" (")
+        column, number = value.split(" = ")
+        reason = re.search(rf"{column} = {float(number):g}(?:\.0+)?<.*?</div>", text, re.DOTALL)[0]
+        assert change.replace("-", "−") in reason
     model.report_html(path, X, y, budget=50)
     assert "Of the first 50 rows, " in path.read_text(encoding="utf-8")
 

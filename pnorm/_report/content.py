@@ -554,9 +554,9 @@ def _of_best(found: CrossValidation) -> list[str]:
         told.append(f"The chosen setting has the {more} may be better.")
     if found._out_of_fold is not None:
         told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
-    elif (near := found._near_chance()) is not None:
+    elif (doubt := found._near_chance()) is not None:
         by = measure_named(found.metric)
-        told.append(f"By {by}, it is not shown to be better than a random order, {near.chance}: {near.mean}.")
+        told.append(f"By {by}, it is not shown to be better than a random order, {doubt.chance}: {doubt.mean}.")
     if found.status is not None:
         n, within = found._proved
         total = found.status.size
