@@ -249,14 +249,12 @@ class ScoringFunction:
             If X or the reference does not fit the weak rankers. Also if X is a single row, or equal rows, and there is
             neither a reference nor an average.
         """
-        from pnorm._categories import tell
-        from pnorm._reasons.explain import beside_means, explain, parts_of
+        from pnorm._reasons.explain import beside_average, explain
 
         if reference is not None or self.average is None:
             return explain(X, self.H, self.lam, reference=reference, n_threads=n_threads)
-        parts, seen = parts_of(X, self.H, self.lam, _checks.threads(n_threads))
-        tell(seen)
-        return beside_means(X, self.H, parts, self.average, self.compared_with)
+        n_threads = _checks.threads(n_threads)
+        return beside_average(X, self.H, self.lam, self.average, self.compared_with, n_threads)
 
     def probability(self, X: Rows, n_threads: int | None = None) -> Vector:
         """Estimate the probability that rows are positive, as `pnorm.probability` does.

@@ -40,13 +40,13 @@ except ImportError as error:
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
 from pnorm import rankers as weak
-from pnorm._categories import tell, warn
+from pnorm._categories import warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
-from pnorm._reasons.explain import Explanation, average_row, beside_means, each_part, explain, means_of, parts_of
+from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -1529,9 +1529,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._read(X, reset=False)
         if reference is not None:
             return explain(rows, self.rankers_, self.lam_, reference=reference, n_threads=self._n_threads)
-        parts, seen = parts_of(rows, self.rankers_, self.lam_, self._n_threads)
-        tell(seen)
-        return beside_means(rows, self.rankers_, parts, self._means.get("reasons"), average_row(self.push))
+        average, row = self._means.get("reasons"), average_row(self.push)
+        return beside_average(rows, self.rankers_, self.lam_, average, row, self._n_threads)
 
     def _average(self) -> tuple[Vector | None, str]:
         """Return what `explain` compares with, for a model file; None if it needs rows that are gone."""

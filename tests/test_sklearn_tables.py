@@ -560,7 +560,9 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     assert model.threshold_ != threshold
     with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 0.9999") as told:
         found = model.choose_cutoff(X, y, precision=0.9999)
-    assert f"proves a precision of at least {found.promised:.4g} (one-sided bound). Ask for" in str(told[0].message)
+    assert f"proves a precision of at least {found.promised:.4g} (one-sided bound). Label new rows" in str(
+        told[0].message
+    )
     assert told[0].filename == __file__
     assert found is model.cutoff_
     assert (found.score, model.threshold_) == (None, threshold)

@@ -556,7 +556,8 @@ def _list(job: _Job, found: _Found, top: _Top, together: _Pairs) -> tuple[str, l
     chance = None if is_hidden else learned.probability(f)
     columns = printing.list_columns(learned.push, found.f.size, job.measured, shown_rows, f, chance, take)
     checked = "" if found.tested is None else checked_probabilities(found.quality)
-    notes = printing.list_notes(learned.push, printing.numbering(job.measured, int(shown_rows[0])), pairs=together)
+    numbers = printing.numbering(job.measured, int(shown_rows[0]))
+    notes = printing.list_notes(numbers, average_row(learned.push), together)
     if found.tested is not None:
         notes += printing.sentences(doubts(found.quality))
     return title, [*printing.list_lines(columns, why, checked=checked), *notes]

@@ -24,7 +24,6 @@ from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
-from pnorm._reasons.explain import average_row
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
@@ -665,15 +664,12 @@ def list_lines(
     return [*above, *[f"{line}  {text}".rstrip() for line, text in zip(lines, told, strict=True)]]
 
 
-def list_notes(
-    push: str, numbers: Sequence[str], reference: str = "", pairs: Sequence[tuple[str, str, float]] = ()
-) -> list[str]:
+def list_notes(numbers: Sequence[str], reference: str, pairs: Sequence[tuple[str, str, float]] = ()) -> list[str]:
     """Return notes on a list: what `numbering` returns, and the numbers in the reasons.
 
-    `pairs` of columns move together.
+    `reference` is the row that they are compared with, in words. `pairs` of columns move together.
     """
-    of = reference or average_row(push)
-    told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {of}."
+    told = f"Reasons: largest effects on the score, up (+) or down (-), compared with {reference}."
     return sentences(" ".join([*numbers, told, *together(pairs, 1)]))
 
 

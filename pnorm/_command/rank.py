@@ -371,7 +371,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         found = printing.list_columns(push, f.size, rows, where, f[at], chances, take)
         why = reasons(_checks.rows(rows.table, where), model.H, model.lam, ranked.means)
         title = f"{push.capitalize()} of the list: {counted(at.size, 'row')} of {f.size:,}"
-        notes = printing.list_notes(push, printing.numbering(rows, int(where[0])), ranked.beside[1])
+        notes = printing.list_notes(printing.numbering(rows, int(where[0])), ranked.beside[1])
         notes += printing.sentences(hidden)
         printing.section(title, [*printing.list_lines(found, why, checked=checked), *notes])
     return unwritten

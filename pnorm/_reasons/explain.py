@@ -404,6 +404,15 @@ def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector, compare
     return Explanation(parts.T, base, rankers.column_names, scores, compared_with, *of_rows)
 
 
+def beside_average(
+    X: Rows, rankers: Rankers, lam: Vector, average: Vector, compared_with: str, n_threads: int | None
+) -> Explanation:
+    """Return what `explain` does, given the mean part of each column in the scores of the reference."""
+    parts, seen = parts_of(X, rankers, lam, n_threads)
+    tell(seen)
+    return beside_means(X, rankers, parts, average, compared_with)
+
+
 def average_row(push: str) -> str:
     """Return what effects are compared with by default, in words: the average training row of the other class."""
     return f"the average {'positive' if push == 'bottom' else 'negative'} training row"
