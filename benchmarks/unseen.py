@@ -11,7 +11,8 @@ Printed are the means of `PNormPush()`, and these less the means of another list
 Bengio for splits that share rows. Partial AUC is for false positive rates up to 1 %, standardised: 0.5 is a random
 order. `PNormPush(p=1)` counts all places alike, so that the difference from it is what the push gains. The last lines
 count the sets on which the 95 % interval of a difference excludes zero, and those on which these intervals exclude that
-any sum over columns of another kind has 0.02 more. The intervals are Student's, of the printed digits.
+any sum over columns of another kind has a tenth more above a random order, which has 0.5, and in AP the share of
+positives. The intervals are Student's, of the printed digits.
 """
 
 import warnings
@@ -44,6 +45,8 @@ SUMS = (LINEAR, CURVES, EXPLAINABLE)
 """Sums over columns of other kinds."""
 OTHERS = (LINEAR, CURVES, TREES, EXPLAINABLE, NO_PUSH)
 SHOWN = ("pAUC 1 %", "AP", "AUC")
+MARGIN = 0.1
+"""The share of what the default has above a random order that another list may have more."""
 
 
 def rows_of(package, name):
@@ -98,7 +101,7 @@ def main(argv=None):
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     verdicts = {(name, measure): [] for name in OTHERS for measure in SHOWN}
-    lowest = {measure: [] for measure in SHOWN}
+    excluded = {measure: 0 for measure in SHOWN}
     for package, title in SETS:
         frame, y = rows_of(package, title)
         halves = StratifiedShuffleSplit(asked.splits, test_size=1 / 3, random_state=0)
@@ -118,13 +121,14 @@ def main(argv=None):
                 cells.append(f"{mean:+10.3f} ± {error:.3f}")
             print(f"  {f'less {name}':26}" + "".join(cells), flush=True)
         for measure in SHOWN:
-            lowest[measure].append(min(ends[measure]))
+            gain = round(own[measure].mean(), 3) - (y.mean() if measure == "AP" else 0.5)
+            excluded[measure] += min(ends[measure]) > -MARGIN * gain
     print(f"Sets of {len(SETS)} on which the 95 % interval has PNormPush() ahead : behind")
     for name in OTHERS:
         of = [np.array(verdicts[name, measure]) for measure in SHOWN]
         print(f"  {name:26}" + "".join([f"{f'{(v > 0).sum()} : {(v < 0).sum()}':>18}" for v in of]))
-    print(f"Sets of {len(SETS)} on which it is excluded that another sum over columns has 0.02 more")
-    print(f"  {'':26}" + "".join([f"{sum(end > -0.02 for end in lowest[measure]):>18}" for measure in SHOWN]))
+    print(f"Sets of {len(SETS)} on which it is excluded that another sum over columns has a tenth more above chance")
+    print(f"  {'':26}" + "".join([f"{excluded[measure]:>18}" for measure in SHOWN]))
 
 
 if __name__ == "__main__":

@@ -200,14 +200,14 @@ def hero():
         ax.set_axis_off()
         ax.grid(False)
         low, high = (less_trees + side * half for side in (-1, 1))
-        words = f"{NAMES[_adult_rivals.THIS]} less boosted trees, 95 % interval:", f"{low:+.0f} to {high:+.0f}"
+        words = f"{NAMES[_adult_rivals.THIS]} minus boosted trees, 95 % interval:", f"{low:+.0f} to {high:+.0f}"
         put(x, y + step * len(rows) + 1.2 * size, " ".join(words).replace("-", "−"), size=0.82 * size)
 
     def bars(put, axes, at, rows, size, room):
         """Draw a row for each number: what it is, and below it a bar beside the number."""
         (x, y), (across, step, thick) = at, room
         for k, (label, number, written, most) in enumerate(rows):
-            put(x, y + k * step + size, label, size=size)
+            put(x, y + k * step + size, label, size=0.88 * size)  # a level may have a long name
             ax = axes(x, y + k * step + 1.4 * size, across, thick)
             ax.barh([0], [number], height=1, color=BLUE)
             ax.set(xlim=(0, most), ylim=(-0.5, 0.5))
@@ -238,7 +238,7 @@ def hero():
             ax.grid(False)
         ends = [end for ax in drawn for end in ax.get_ylim()]
         for ax in drawn:
-            ax.set(ylim=(min(ends), max(ends)), yticks=[0, 0.5])
+            ax.set(ylim=(min(ends), 1.15), yticks=[0, 1])
 
     of_effects = []
     for told in effects:

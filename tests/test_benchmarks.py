@@ -136,8 +136,12 @@ def test_sets_are_counted_by_95_percent_intervals(monkeypatch):
     blocks, counts, excluded = printed.split("\nSets of ")
     assert [script.verdict(mean, 0.004, 10) for mean in (0.009, 0.010, -0.010)] == [0, 1, -1]
     lows = []
+    own = np.array(re.findall(r"^  PNormPush\(\) +(\S+) +(\S+) +(\S+)", blocks, re.MULTILINE), float)
+    sizes = re.findall(r"^\w+: ([\d,]+) rows, ([\d,]+) positive", blocks, re.MULTILINE)
+    n, n_pos = np.array([[int(of.replace(",", "")) for of in both] for both in sizes]).T
+    gain = own - np.column_stack([np.full(n.size, 0.5), n_pos / n, np.full(n.size, 0.5)])
     for name in script.OTHERS:
-        lines = re.findall(rf"^  less {name} +(.*)$", blocks, re.MULTILINE)
+        lines = re.findall(rf"^  less {re.escape(name)} +(.*)$", blocks, re.MULTILINE)
         assert len(lines) == len(script.SETS)
         means, errors = np.moveaxis([[of.split(" ± ") for of in re.split(" {2,}", line)] for line in lines], 2, 0)
         means, half = means.astype(float), 2.262157 * errors.astype(float)
@@ -147,7 +151,7 @@ def test_sets_are_counted_by_95_percent_intervals(monkeypatch):
         assert re.findall(r"\d+ : \d+", next(of for of in counts.splitlines() if of.startswith(f"  {name}"))) == found
         if name in script.SUMS:
             lows.append(means - half)
-    assert excluded.split()[-3:] == [str(n) for n in (np.min(lows, axis=0) > -0.02).sum(0)]
+    assert excluded.split()[-3:] == [str(n) for n in (np.min(lows, axis=0) > -script.MARGIN * gain).sum(0)]
 
 
 @pytest.mark.long
@@ -162,7 +166,7 @@ def test_sets_that_were_not_used(monkeypatch, capsys):
     monkeypatch.setattr(script, "SETS", {("of", "both sides"): "y"})
     monkeypatch.setattr(script, "rows_of", lambda package, name: (frame, y))
     script.main(["--splits", "2"])
-    title, head, own, *others, told, linear, curves, _, _, near, count = capsys.readouterr().out.splitlines()
+    title, head, own, *others, told, linear, curves, _, _, _, near, count = capsys.readouterr().out.splitlines()
     assert title == f"both sides: 600 rows, {y.sum()} positive, 2 columns"
     assert head.split("  ")[-1].strip() == "AUC"
     assert [line[2:28].strip() for line in others] == [f"less {name}" for name in script.OTHERS]
@@ -172,7 +176,7 @@ def test_sets_that_were_not_used(monkeypatch, capsys):
     of_two = [float(of) for of in others[0].split()[-3::2]]  # of AUC
     assert linear.split()[-3:] == [str(int(of_two[0] > 12.706 * of_two[1])), ":", "0"]
     assert curves.split()[-1] == "0"
-    assert near == "Sets of 1 on which it is excluded that another sum over columns has 0.02 more"
+    assert near == "Sets of 1 on which it is excluded that another sum over columns has a tenth more above chance"
     assert count.split() == ["0", "0", "0"]  # 12.7 standard errors of two splits
 
 

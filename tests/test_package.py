@@ -340,7 +340,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
         assert f"{words} {means[name]}" in alt
     less, error = next(map(float, of[:2]) for name, *of in tables[1] if name == "boosted trees")
     half = scipy.stats.t.ppf(0.975, 9) * error  # of ten splits
-    assert f"of pnorm less boosted trees is from {less - half:.0f} to {less + half:+.0f}." in alt
+    assert f"of pnorm minus boosted trees is from {less - half:.0f} to {less + half:+.0f}." in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
     assert f"and {gain} of 1,000 rows in the picture, which may be chance." in text
     # simulated claims
