@@ -1400,7 +1400,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If no cut-off meets the requirement. The message has the bound that the nearest cut proves.
+            If no cut-off meets the requirement. The message has the bound that the nearest cut proves. Also if an
+            earlier call found none on as many rows, as further attempts on the same rows weaken the guarantee.
 
         Notes
         -----
@@ -1428,7 +1429,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         asked = {"precision": precision, "budget": budget, "recall": recall}
         more = {"of": of, "at_least": at_least, "prior": prior, "confidence": confidence}
-        return self._cut(f, self._is_positive(y, X), **asked, **more)
+        before = self.cutoff_
+        found = self._cut(f, self._is_positive(y, X), **asked, **more)
+        if before is None or before.score is not None or before == found:
+            return found
+        if (before.n_pos, before.n_neg) == (found.n_pos, found.n_neg):
+            warn(
+                "an earlier call found no cut-off on as many rows. If these are the same rows, each further call adds "
+                f"up to {1.0 - found.confidence:.3g} to the probability that the guarantee is broken. Use new labelled "
+                "rows",
+                UserWarning,
+            )
+        return found
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)

@@ -574,6 +574,16 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
         assert not model.predict(X).any()
     assert np.isfinite(model.decision_function(X)).all()
+    with pytest.warns(UserWarning, match="^predict will take no row"):
+        assert model.choose_cutoff(X, y, precision=0.9999) == found  # the same call is no further attempt
+    further = (
+        r"^an earlier call found no cut-off on as many rows\. .* adds up to 0\.05 to the probability that .* Use new"
+    )
+    with pytest.warns(UserWarning, match=further):
+        assert model.choose_cutoff(X, y, precision=0.6).kept
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.choose_cutoff(X, y, recall=0.6)  # the earlier call found one
 
 
 @pytest.mark.parametrize("early", [False, True])
