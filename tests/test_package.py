@@ -342,37 +342,56 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     half = scipy.stats.t.ppf(0.975, 9) * error  # of ten splits
     assert f"of pnorm minus boosted trees is from {less - half:.0f} to {less + half:+.0f}." in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
-    assert f"and {gain} of 1,000 rows in the picture, which may be chance." in text
+    assert f"and {gain} of 1,000 rows in the picture, which may be chance" in text
+    # the leads
+    splits = (ROOT / "doc" / "_outputs" / "splits.txt").read_text(encoding="utf-8")
+    assert splits.startswith("pnorm examples/leads.csv --label bought --id lead, --seed 1 to 9\n")
+    names = re.split(" {2,}", re.search(r"^means +(.*)$", splits, re.MULTILINE)[1])
+    of_lists = re.search(r"^precision in the first 10 +(.*)$", splits, re.MULTILINE)[1].split()
+    hits = {name: f"{10 * float(of):.1f}" for name, of in zip(names, of_lists, strict=True)}
+    assert f"In nine others, the first 10 rows hold {hits['this list']} positives on average, with logistic" in text
+    assert f"curves {hits['logistic curves']}, with boosted trees {hits['boosted trees']}, and with" in text
+    assert f"a linear model {hits['linear model']} (" in text
     # simulated claims
     of = demonstration
-    assert f"`PNormPush()` has {of.BY_DEFAULT} wrong of 1,000, and {of.BY_THREE} with `p=[1, 4, 16]`" in text
-    assert f"Logistic regression has {of.LOGISTIC}. With a weight of 1,000 on wrong claims" in text
+    assert f"`PNormPush()` has {of.BY_DEFAULT} wrong of 1,000, or {of.BY_THREE} with `p=[1, 4, 16]`, and" in text
+    assert f"and logistic regression {of.LOGISTIC}. With a weight of 1,000 on wrong claims" in text
     assert f"it has {of.WEIGHTED}, and on curves with a tuned weight {of.CURVED}." in text
-    assert f"have {of.BY_TREES}. These are means of {of.DRAWS} draws, with standard errors of at most 0.7" in text
+    assert f"have {of.BY_TREES} ({of.DRAWS} draws, each ± 0.7 at most" in text
     assert re.findall(r"wrong, (\S+) on average", text) == [str(of.BY_DEFAULT), str(of.OVER_DRAWS[16.0])]
     # sets that were not used in development
     unseen = (ROOT / "doc" / "_outputs" / "unseen.txt").read_text(encoding="utf-8")
     n_sets, counts = re.search(r"^Sets of (\d+) .*\n((?:  .*\n)+)", unseen, re.MULTILINE).groups()
     counted = {line[:28].strip(): re.findall(r"(\d+) : (\d+)", line)[0] for line in counts.splitlines()}
     assert n_sets == "11"
-    rivals = re.search(r"\| Partial AUC \| (.*?) \| \| ---", text)[1].split(" | ")
+    rivals = re.search(r"the partial AUC is \| (.*?) \| \| ---", text)[1].replace("`", "").split(" | ")
     less, more_than = zip(*[map(int, counted[name]) for name in rivals], strict=True)  # the counts are of PNormPush()
     (far,) = re.findall(r"^  less boosted trees +-(0\.[1-9]\d+ ± \S+)", unseen, re.MULTILINE)
-    assert rivals[-1] == "boosted trees"
+    assert rivals[3] == "boosted trees"
     level = (11 - a - b for a, b in zip(less, more_than, strict=True))
-    for name, numbers, end in (("more than `PNormPush()`", more_than, f" (by {far})"), ("less", less, ""),
-                               ("no difference shown", level, "")):  # fmt: skip
-        assert f"| {name} | {' | '.join(map(str, numbers))}{end} |" in text
-    (near,) = re.findall(r"^Sets of 11 on which it is excluded .* 0\.02 more\n +(\d+)", unseen, re.MULTILINE)
-    words = dict(zip("789", ("seven", "eight", "nine"), strict=True))
-    assert f"On {words[near]} of the sets it is excluded that one of the first three has 0.02 more." in text
+    larger = [f"{n} (by {far})" if name == "boosted trees" else n for name, n in zip(rivals, more_than, strict=True)]
+    for name, cells in (
+        ("larger than with `PNormPush()`", larger),
+        ("smaller", less),
+        ("no difference is shown", level),
+    ):
+        assert f"| {name} | {' | '.join(map(str, cells))} |" in text
+    # what the push gains there
+    (of_push,) = [re.findall(r"(\d+) : (\d+)", line) for line in counts.splitlines() if "PNormPush(p=1)" in line]
+    assert [behind for _, behind in of_push] == ["0", "0", "0"]  # never behind
+    averages = re.findall(r"^  less PNormPush\(p=1\) +\S+ ± \S+ +\+(\S+ ± \S+)", unseen, re.MULTILINE)
+    clear = [of for of in averages if float(of[:5]) > scipy.stats.t.ppf(0.975, 9) * float(of[-5:])]
+    assert len(clear) == int(of_push[1][0]) == 2
+    assert f"in average precision, it gains {clear[0]} on one set and {clear[1]} on another." in text
     # partial AUC and time on public sets
     sets = {title: of for title, of in re.findall(r"^(\w+): \d+ rows(.*?)(?=^\w+: \d+ rows|\Z)", additive, re.M | re.S)}
 
     def of_method(name, method):
         return re.search(rf"^   \* - {method}\n((?:     - .*\n){{5}})", sets[name], re.MULTILINE)[1].split("\n     - ")
 
-    assert f"gains {more(of_method('magic', 'p = 1'))} on MAGIC, none on Spambase, and" in text
+    assert (
+        f"gains {more(of_method('magic', 'p = 1'))} of partial AUC over p = 1 on MAGIC, none on Spambase, and" in text
+    )
     assert more(of_method("spambase", "p = 1")) == "0.000 ± 0.000"
     times = [float(of_method(name, "default")[-1]) for name in sets]
     assert f"`fit` takes {min(times):.0f} to {max(times):.0f} s on eight public sets, boosted trees less" in text
