@@ -2,10 +2,11 @@
 
     OMP_NUM_THREADS=1 python benchmarks/straight.py [--draws 10]     # 20 minutes on one core; needs scikit-learn
 
-Rows have six independent normal columns x0, ..., x5, and P(y = 1) = 1 / (1 + exp(-t)). For each truth t, the estimator
-by default, the estimator with straight lines only, logistic regression on the columns, and scikit-learn's boosted trees
-are trained on the same rows. They are judged by 50,000 new rows of which the probabilities are known: the mean
-probability of the first 500, which is the precision to expect there. "best" is the largest mean that any list can have.
+Rows have six independent normal columns x0, ..., x5, and P(y = 1) = 1 / (1 + exp(-t)). For each truth t, five lists are
+learned from the same rows: the estimator by default, the estimator with straight lines only, logistic regression on the
+columns, scikit-learn's boosted trees, and logistic curves as the command makes them. They are judged by 50,000 new rows
+of which the probabilities are known: the mean probability of the first 500, which is the precision to expect there.
+"best" is the largest mean that any list can have.
 
 ± is the standard error of the mean difference over draws, paired by draw. "chosen" counts the draws by the p and the
 kind of weak rankers that cross-validation chose.
@@ -21,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pnorm._job.baselines import CURVES, baselines
 from pnorm.sklearn import PNormPush
 
 COLUMNS, NEW, FIRST = 6, 50_000, 500
@@ -58,7 +60,9 @@ def judged(truth, n, seed):
     (X, chance), (new, of_new) = draw(truth, n, rng), draw(truth, NEW, rng)
     y = rng.random(n) < chance
     models = {name: method().fit(X, y) for name, method in METHODS.items()}
-    found = {name: first(model.decision_function(new), of_new) for name, model in models.items()}
+    lists = {name: model.decision_function(new) for name, model in models.items()}
+    (curves,) = [of for of in baselines(X[y], X[~y], models[OWN].rankers_) if of.name == CURVES]
+    found = {name: first(f, of_new) for name, f in (lists | {CURVES: curves.score(new)}).items()}
     chosen = f"{models[OWN].kind_}, p = {models[OWN].p_:g}"
     return found | {"best": first(truth(new), of_new)}, chosen
 
@@ -74,7 +78,7 @@ def main(argv=None):
             own = np.array([found[OWN] for found, _ in runs])
             print(f"{title}, {n:,} rows")
             print(f"  {'':30}{'precision':>9}   {OWN} has more")
-            for name in (*METHODS, "best"):
+            for name in (*METHODS, CURVES, "best"):
                 of = np.array([found[name] for found, _ in runs])
                 less = own - of
                 more = f"   {less.mean():+.3f} ± {less.std(ddof=1) / np.sqrt(draws):.3f}" if name != OWN else ""
