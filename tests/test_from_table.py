@@ -1707,3 +1707,36 @@ SIGNED = [k % 61 / 10.0 - 3.0 for k in range(400)]
 def test_a_number_that_may_mean_missing_has_a_note(others, value, rows, note):
     spread = np.linspace(0, len(others), rows, dtype=int)  # on both sides
     assert apart(np.insert(np.array(others, float), spread, value)) == (note, note.partition(" in ")[0])
+
+
+BIRTHS = [str(np.datetime64("1950-01-05") + 37 * k) for k in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("date", "n", "written", "told"),
+    [
+        ("1900-01-01", 37, "{0}-{1}-{2}", "1900-01-01 in 37 rows, and no other value before 1950-01-05"),
+        ("1970-01-01", 37, "{0}-{1}-{2}", ""),  # others are earlier
+        ("1900-01-01", 4, "{0}-{1}-{2}", ""),
+        ("1900-01-02", 37, "{0}-{1}-{2}", ""),
+        ("9999-12-31", 5, "{2}.{1}.{0}", "day first; 31.12.9999 in 5 rows, and no other value after 1990-06-07"),
+        ("9999-12-31", 5, "{1}/{2}/{0}", "month first; 12/31/9999 in 5 rows, and no other value after 1990-06-07"),
+        ("0001-01-01", 9, "{0}-{1}-{2} 00:00", "0001-01-01 00:00 in 9 rows, and no other value before 1950-01-05"),
+    ],
+)
+def test_a_date_that_may_mean_no_date_has_a_note(date, n, written, told):
+    def of(days):
+        return {"x": np.array([written.format(*day.split("-")) for day in days], object)}
+
+    H = from_table(of([*BIRTHS[::2], *[date] * n]), of(BIRTHS[1::2]))
+    (plan,) = H.plan
+    assert plan.note == told
+    assert plan.apart == told.split("; ")[-1].partition(" in ")[0]
+
+
+def test_the_most_frequent_date_may_be_true():
+    """As many rows of another date, or a column of dates without text to mark: no note."""
+    days = np.array([*BIRTHS, *["1900-01-01"] * 5, *[BIRTHS[9]] * 7])
+    assert not from_table({"x": days.astype(object)}, {"x": np.array(BIRTHS[:50], object)}).plan[0].note
+    typed = {"x": np.array([*BIRTHS, *["1900-01-01"] * 50], "M8[D]")}
+    assert not from_table(typed, {"x": typed["x"][:50]}).plan[0].note

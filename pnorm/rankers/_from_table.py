@@ -81,6 +81,12 @@ that may be near them, or one beside other negative values."""
 _SHARE_APART = 0.01
 """Share of the known values that are such a number, at least, beside other negative values."""
 
+_NO_DATES = {
+    *("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1970-01-01"),
+    *("2099-12-31", "2999-12-31", "9999-12-31"),
+}
+"""Dates that stand for no date: the first and last ones of programs, and the zeros of their clocks."""
+
 _MOST_KEPT = 20
 """Words of a column that do not read, at most, that are kept and are no news in new rows; the most frequent ones."""
 
@@ -866,6 +872,7 @@ class _Learner:
                 self._span = float(x.values[-1] - x.values[0]) if x.values.size else 0.0
             if of == "trend" and x.values.size:
                 self._ends = float(x.values[0]), float(x.values[-1])
+                self._apart = _no_date(x, self._column.text().words, reading.form.order)
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
                 self._apart = _far_apart(x)
@@ -1074,6 +1081,26 @@ def _far_apart(x: InOrder) -> str:
         if is_told:
             beyond = f"below {low:g}" if end == 0 else f"above {high:g}"
             return f"{value:.0f} in {counts[end]:,} rows, {APART} {beyond}"
+    return ""
+
+
+def _no_date(x: InOrder, words: Sequence[str], order: str) -> str:
+    """Return a note on a date in text that may stand for a missing value; empty if there is none.
+
+    It is one that programs write for no date, is the first or the last of the column, and is in five rows or more and
+    in as many as any other.
+    """
+    values, counts = x.values, np.diff(x.ends, prepend=0)
+    if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
+        return ""
+    for end, next_one, side in ((0, 1, "before"), (-1, -2, "after")):
+        date, other = (_forms.moment_text(float(values[place])) for place in (end, next_one))
+        n = counts[end]
+        if date[:10] in _NO_DATES and n >= max(_LEAST_BELOW, counts.max()):
+            moment = round(86400e6 * float(values[end]))
+            word = next((word for word in words if _forms.date(word, order) == moment), "")
+            if word:
+                return f"{word} in {n:,} rows, {APART} {side} {other}"
     return ""
 
 

@@ -49,7 +49,7 @@ FILLED, EMPTY = "has a value in", "is missing in"
 """Begin the note on a column whose values, or whose missing values, are nearly all on the smaller side."""
 
 APART = "and no other value"
-"""Follows a number that may stand for a missing value, in notes on columns."""
+"""Follows a number or a date that may stand for a missing value, in notes on columns."""
 
 CODE = "by its name, the numbers may be codes"
 """The note on a column of numbers whose name says that they have no order."""
@@ -91,7 +91,7 @@ class ColumnPlan:
 
     @property
     def apart(self) -> str:
-        """A number that may stand for a missing value, as it is far from the others; otherwise ""."""
+        """A number or a date that may stand for a missing value; otherwise ""."""
         return next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
 
     @property
