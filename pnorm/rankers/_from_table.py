@@ -26,7 +26,7 @@ from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
-from pnorm.rankers._sides import FEW, AllDiffer, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
+from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
 from pnorm.rankers._sketches import EXACT
 from pnorm.rankers._table import (
     AGREES,
@@ -100,7 +100,7 @@ the label so often that it may be another form of it."""
 _FEW_VALUES = 10
 """Values of such a column, at most. More values are a measurement, of which some are that good."""
 
-_LEAST_ROWS, _PURE, _CHANCE = 10, 0.95, 1e-6
+_LEAST_ROWS, _PURE, _CHANCE = 5, 0.95, 1e-6
 """Rows, at least, in which a column has a value or is missing, the share of them on the smaller side from which on it
 may be known only after the outcome, and the probability of that share by chance, at most."""
 
@@ -230,9 +230,10 @@ def from_table(
         numbers with a unit, and most are rare; the plan names the kind that reads them, if there is one. If a column
         almost separates the sides alone; it may be known only after the outcome. The criterion is at least 20 values on
         each side and an AUC of at least 0.99: of the values, of the levels by their shares of positives, or of the
-        indicator of missing values. For a column of at most 10 values, and for missing values, an AUC of 0.95 is
+        indicator of missing values. Of 5 to 19 values on a side, the AUC must be 1, and the probability of that by
+        chance at most one in a million. For a column of at most 10 values, and for missing values, an AUC of 0.95 is
         enough; the plan has the share of the rows in which the column agrees with the label. If a column
-        has values, or is missing, in at least 10 rows, at least 95 % of which are on the side with fewer rows. The
+        has values, or is missing, in at least 5 rows, at least 95 % of which are on the side with fewer rows. The
         probability of so many by chance is at most one in a million; the plan has the numbers.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
@@ -977,7 +978,7 @@ class _Learner:
             of_levels[:, levels.index(RARE)] += np.array(sums) - of_levels.sum(axis=1)
         small = of_levels.sum(axis=0) < FEW  # together, as their shares say little
         pos, neg = np.column_stack([of_levels[:, ~small], of_levels[:, small].sum(axis=1)])
-        if min(pos.sum(), neg.sum()) < FEW:
+        if min(pos.sum(), neg.sum()) < LEAST:
             return 0.5
         order = np.argsort(pos / np.maximum(pos + neg, 1.0))
         below = np.concatenate([[0.0], neg[order].cumsum()[:-1]])
@@ -991,12 +992,12 @@ class _Learner:
 
     def _separates(self, auc: float, sizes: Sequence[int]) -> None:
         """Keep in words how the column separates the sides alone: by missing values, or by the others."""
-        of_missing, best = _auc_of_missing(self._missing, sizes), max(auc, 1.0 - auc)
-        by_missing = max(of_missing, 1.0 - of_missing)
+        known_of = [size - n for n, size in zip(self._missing, sizes, strict=True)]
+        of_missing, best = _auc_of_missing(self._missing, sizes), _unless_by_chance(auc, known_of)
+        by_missing = _unless_by_chance(of_missing, sizes)
         if max(best, by_missing) < _ALONE:
             if by_missing >= max(_NEARLY, best):
-                known = [size - n for n, size in zip(self._missing, sizes, strict=True)]
-                self._agrees = _percent((max(self._missing) + max(known)) / sum(sizes))
+                self._agrees = _percent((max(self._missing) + max(known_of)) / sum(sizes))
             elif best >= _NEARLY and 0 < self._n_values <= _FEW_VALUES:
                 self._agrees = _percent(self._agreement(sum(sizes)))
             else:
@@ -1126,9 +1127,20 @@ def _no_and_yes(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _auc_of_missing(missing: Sequence[int], sizes: Sequence[int]) -> float:
-    if min(sizes) < FEW:
+    if min(sizes) < LEAST:
         return 0.5
     return 0.5 + 0.5 * (missing[0] / sizes[0] - missing[1] / sizes[1])
+
+
+def _unless_by_chance(auc: float, sizes: Sequence[int]) -> float:
+    """Return how well a column separates the sides in either order; of few values, only a perfect order counts.
+
+    That has one order in so many ways to choose the values of a side.
+    """
+    best = max(auc, 1.0 - auc)
+    if min(sizes) >= FEW:
+        return best
+    return best if best == 1.0 and math.comb(sum(sizes), min(sizes)) * _CHANCE >= 1.0 else 0.5
 
 
 def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:

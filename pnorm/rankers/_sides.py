@@ -21,8 +21,9 @@ from pnorm.rankers._forms import Text
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
 from pnorm.rankers._sketches import Distinct, hashes_of_levels, unique
 
-FEW = 20
-"""Values from which on a column is called an id, or said to separate."""
+FEW, LEAST = 20, 5
+"""Values from which on a column is called an id, or said to separate; and the values on each side from which on it is
+said so if it separates them all."""
 
 
 class LeaveOut(Exception):  # noqa: N818
@@ -204,7 +205,7 @@ class _NumbersOfRows(Numbers):
 
     def auc(self) -> float:
         a, b = self._known
-        if min(a.size, b.size) < FEW:
+        if min(a.size, b.size) < LEAST:
             return 0.5
         return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
 

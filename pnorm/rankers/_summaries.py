@@ -21,7 +21,7 @@ from pnorm.rankers._columns import InOrder, of_cuts
 from pnorm.rankers._forms import Text
 from pnorm.rankers._from_table import ReadAs, made, read_as
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived
-from pnorm.rankers._sides import FEW, Column, Numbers, Side, Tally, Written, tally_of
+from pnorm.rankers._sides import LEAST, Column, Numbers, Side, Tally, Written, tally_of
 from pnorm.rankers._sketches import Quantiles, hashes_of_levels, unique
 from pnorm.rankers._table import Table
 from pnorm.rankers._words import Fits, FittedText, Odd, Words, earlier
@@ -288,7 +288,7 @@ class _Points(Numbers):
 
     def auc(self) -> float:
         (a, of_a), (b, of_b) = self._points
-        if min(side.known for side in self._sides) < FEW:
+        if min(side.known for side in self._sides) < LEAST:
             return 0.5
         below = np.r_[0, of_b.cumsum()].astype(np.float64)
         pairs = of_a * (below[b.searchsorted(a)] + below[b.searchsorted(a, "right")])
