@@ -28,12 +28,12 @@ from pnorm.rankers._table import Table
 LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
 
-TERMS = {BOTH: "smooth curves", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
+TERMS = {BOTH: "lines with fine steps", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
 """Words for the terms of a score, by the kind of its weak rankers."""
 
 OFFERED = (BOTH, STEPS)
-"""The kinds that are compared: smooth curves, and step functions. Four kinds and five powers cost five times as much
-and are no better: see "both, steps; p = 1, 4"."""
+"""The kinds that are compared: lines with fine steps, and step functions. Four kinds and five powers cost five times as
+much and are no better: see "both, steps; p = 1, 4"."""
 
 N_CUTS = 255
 """Largest number of cuts of a column, as many as fit a byte. The penalty keeps the score smooth."""

@@ -205,7 +205,9 @@ def filled_for(n_pos, n_neg, of_pos, of_neg):
         ((90, 6310), (68, 3), "has a value in 71 rows (68 positive)"),
         ((90, 6310), (68, 4), ""),
         ((90, 6310), (10, 0), "has a value in 10 rows (all positive)"),
-        ((90, 6310), (9, 0), ""),
+        ((90, 6310), (5, 0), "has a value in 5 rows (all positive)"),
+        ((90, 6310), (4, 0), ""),
+        ((2000, 6000), (9, 0), ""),  # 1 in 262,144 by chance
         ((90, 6310), (20, 6310), "is missing in 70 rows (all positive)"),
         ((6310, 90), (0, 68), "has a value in 68 rows (all negative)"),
         ((6310, 90), (6307, 22), "is missing in 71 rows (68 negative)"),

@@ -355,7 +355,7 @@ def test_the_choice_is_told_in_words(fitted, full):
     assert "The setting with the largest mean is chosen. " in full.words
     assert f"In all {found.status.size} training runs, the objective is proved to be at most " in full.words
     choice = Choice((4.0, 0.5), ("p", "l2"), l1=0.0, kind="line + cuts")
-    assert content._setting(choice) == "smooth curves, p = 4, penalty l2 = 0.5"
+    assert content._setting(choice) == "lines with fine steps, p = 4, penalty l2 = 0.5"
 
 
 def test_a_report_tells_its_stages_and_is_the_same(fitted, tmp_path):

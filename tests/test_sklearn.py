@@ -1384,7 +1384,7 @@ def told_of(model, X, positive):
     power = f"p = {model.p_:g}" + " (of 1 and 4)" * (tried == {1.0, 4.0})
     n_pos, of_what = int(sum(positive)), []
     if model.kind_ is not None:
-        words = {"line + cuts": "smooth curves (line + cuts)", "steps": "step functions (steps)"}
+        words = {"line + cuts": "lines with fine steps (line + cuts)", "steps": "step functions (steps)"}
         of_what.append(words.get(model.kind_, model.kind_))
     of_what.append(power)
     if model.l1_ > 0:

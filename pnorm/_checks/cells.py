@@ -279,8 +279,8 @@ def kinds(given: Any, labels: Sequence[str], known: Collection[str], name: str) 
             if len({key(value) for value in levels}) < len(levels):
                 raise ValueError(f"kinds[{shown(column)}] has a level twice; levels in their order are needed")
             found[place] = levels
-        elif isinstance(kind, str) and kind in known:
-            found[place] = kind
+        elif isinstance(kind, str) and kind.replace("-", " ") in known:  # the command has no blanks in kinds
+            found[place] = kind.replace("-", " ")
         else:
             raise ValueError(f"kinds[{shown(column)}] must be one of {words}; got {shown(kind)}")
     return found

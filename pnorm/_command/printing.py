@@ -378,7 +378,7 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     Without details, a proved minimum is left out if the test does not show that the list `is_good`.
     """
     trace, found = learned.trace, learned.cross_validation
-    of = f"{TERMS[learned.kind]} of the columns" if learned.kind in TERMS else "terms"
+    of = f"{TERMS[learned.kind]}, one per column" if learned.kind in TERMS else "terms"
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
@@ -452,7 +452,8 @@ def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] =
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    told = [*no_better, markup.headline(quality), *below, *markup.larger_auc(quality)]
+    few = markup.too_few(quality)
+    told = [*no_better, markup.headline(quality), *below, *([few] if few else markup.larger_auc(quality))]
     wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],
@@ -545,12 +546,16 @@ def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
     begins = "To plan, use this guarantee for new rows like these:" if found.kept else "For new rows like these,"
     lines += sentences(f"{begins} {promise}, {sure}.{by_chance}")
     if found.kept and is_part and found.asked != "recall":  # whose positives are independent draws either way
-        lines += sentences("It is proved for rows of a file of its own (--test), and simulated for a part of one file.")
+        lines += sentences(
+            "It is proved for a test on a file of its own (--test). Where a share of one file is held out, as here, it "
+            "was checked by simulation."
+        )
     if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
-            f"In one new list of {found.of:,.0f} rows, expect {low:,} to {high:,} positives with this score or more "
-            f"({100 * found.confidence:.4g} % interval)."
+            f"In one new list of {found.of:,.0f} rows, some {found.rows:,.0f} have this score or more, in some lists "
+            f"more and in some fewer. Expect {low:,} to {high:,} positives among them ({100 * found.confidence:.4g} % "
+            "interval)."
         )
     return lines + sentences(
         f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "

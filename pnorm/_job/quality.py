@@ -46,6 +46,10 @@ _BEYOND = 4
 _STEPS, _FLAT = 50, 1e-12
 """Steps of Newton's method for a calibration slope, at most, and a determinant below which there is none."""
 
+_COMPARED = 10
+"""Rows of a class that a comparison with another list needs. With two to four positives, three of 20 files of pure
+noise were called worse than another list."""
+
 _RANK_TEST = 20
 """Rows of a class below which a rank test decides as well whether a list is better than a random order."""
 
@@ -183,6 +187,11 @@ class Quality:
             return True
         spread = math.sqrt((self.n_pos + self.n_neg + 1) / (12.0 * self.n_pos * self.n_neg))
         return float(auc.value) - 0.5 > float(ndtri(0.5 + 0.5 * self.confidence)) * spread
+
+    @property
+    def compares(self) -> bool:
+        """True if there are enough rows of either class to say whether another list is better."""
+        return min(self.n_pos, self.n_neg) >= _COMPARED
 
     def has_interval(self, measure: Measure) -> bool:
         """Return whether the interval of a measure is close to its confidence, so that it may be shown.

@@ -201,16 +201,33 @@ def beaten(of: Quality) -> list[tuple[str, str]]:
     """Return the other lists that are better beyond chance, each with the measures in which they are.
 
     The interval excludes zero, and the difference is a row or more, or more than `SAME` in average precision. The
-    cells of the command and the sentences of the report have the same rule (`shown_by_hits`).
+    cells of the command and the sentences of the report have the same rule (`shown_by_hits`). A list that is no better
+    than a random order is not among them, nor any with few rows.
     """
     found: dict[str, list[str]] = {}
+    if not of.compares:
+        return []
     for difference in of.differences:
-        if shown_by_hits(difference) == OTHER_IS_BETTER:
+        if shown_by_hits(difference) == OTHER_IS_BETTER and _above_chance(of, "precision", difference):
             found.setdefault(difference.other, []).append(there(difference, of.push))
     for difference in of.averages:
-        if shown_by_averages(difference) == OTHER_IS_BETTER:
+        if shown_by_averages(difference) == OTHER_IS_BETTER and _above_chance(of, "average_precision", difference):
             found.setdefault(difference.other, []).append("in average precision")
     return [(name, " and ".join(what)) for name, what in found.items()]
+
+
+def _above_chance(of: Quality, key: str, difference: Difference) -> bool:
+    """Return whether the other list of a difference has more of a measure than a random order has."""
+    measure = of.measure(key, None if key == "average_precision" else difference.depth)
+    return measure.others[of.lists.index(difference.other)] > measure.chance
+
+
+def too_few(of: Quality) -> str:
+    """Return that there are too few rows to compare lists; empty if there are enough, or no other lists."""
+    if of.compares or not of.lists:
+        return ""
+    n, kind = min((of.n_pos, "positive"), (of.n_neg, "negative"))
+    return f"{counted(n, f'{kind} row')} {'is' if n == 1 else 'are'} too few to say whether another list is better."
 
 
 def calibrated(of: Quality) -> tuple[str, bool]:
@@ -311,6 +328,8 @@ def told_of_others(of: Quality) -> list[tuple[Difference, Difference | None]]:
     A column alone is told of if the list is not better in both measures. If the test shows nothing of the list, only
     those that are better beyond chance are told of.
     """
+    if not of.compares:
+        return []
     found, better = [], {name for name, _ in beaten(of)}
     averages = {difference.other: difference for difference in of.averages}
     for difference in of.differences:
@@ -330,7 +349,8 @@ def beside(of: Quality) -> list[str]:
         parts = [f"{hits}{_in_brackets(*notes)}"]
         parts += [] if average is None else [_averages(of, average, of_average[difference.other])]
         told.append(f"Against {in_words(difference.other)}: {'; '.join(parts)}.")
-    return [*told, *larger_auc(of)]
+    few = too_few(of)
+    return [*told, *([few] if few else larger_auc(of))]
 
 
 def _averages(of: Quality, difference: Difference, other: float) -> str:

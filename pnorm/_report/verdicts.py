@@ -185,7 +185,7 @@ def _of_lists(quality: Quality, has_suspects: bool) -> list[Verdict]:
     simpler = [name for name in as_good if name == LINEAR or name.endswith(markup.ALONE)]
     which = ", which is simpler" if len(simpler) == 1 else ", which are simpler"
     for names, end in ((simpler, which), ([name for name in as_good if name not in simpler], "")):
-        if names and not has_suspects:
+        if names and not has_suspects and quality.compares:
             those = " or ".join(map(markup.in_words, names))
             told = f"The test does not show that this list is better than {those}{end}."
             found.append(Verdict("simpler", told, grave=False))
