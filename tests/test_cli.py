@@ -887,10 +887,13 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         told = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked)))
         assert told.startswith("Take rows with a score of ")
         assert "To plan, use this guarantee for new rows like these: at least" in told
-        assert "with this score or more (95 % interval)." in told
-        assert not re.search("A saved model|nearest|simulated", told)
+        assert re.search(
+            r"In one new list of 90 rows, some \d+ have this score or more, in some lists more and in some ", told
+        )
+        assert re.search(r"fewer\. Expect \d+ to \d+ positives among them \(95 % interval\)\.", told)
+        assert not re.search("A saved model|nearest|simulation", told)
         of_part = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked), True))
-        assert ("--test), and simulated for a part of one file." in of_part) == ("recall" not in asked)
+        assert ("as here, it was checked by simulation." in of_part) == ("recall" not in asked)
 
 
 @pytest.mark.parametrize("is_given", [True, False])
@@ -2786,7 +2789,7 @@ def test_the_tests_of_a_precision_begin_where_the_options_say(capsys, tmp_path, 
         rows = 20 if at_least == "20" else 0.3 * n
         assert cut.depth >= rows
         assert f"({cut.depth:,} of the {n:,} held-out rows)" in " ".join(out.split())
-        assert "simulated for a part of one file" in " ".join(out.split())
+        assert "it was checked by simulation" in " ".join(out.split())
         n_cuts[at_least] = cut.n_cuts
     assert n_cuts["20"] > n_cuts["30%"]
     new = tmp_path / "new.csv"

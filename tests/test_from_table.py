@@ -1676,6 +1676,7 @@ AGES = [18.0 + k % 80 for k in range(400)]
 SIGNED = [k % 61 / 10.0 - 3.0 for k in range(400)]
 
 
+@pytest.mark.filterwarnings("ignore:Columns with a value that may mean missing")
 @pytest.mark.parametrize(
     ("others", "value", "rows", "note"),
     [
@@ -1715,6 +1716,7 @@ def test_a_number_that_may_mean_missing_has_a_note(others, value, rows, note):
 BIRTHS = [str(np.datetime64("1950-01-05") + 37 * k) for k in range(400)]
 
 
+@pytest.mark.filterwarnings("ignore:Columns with a value that may mean missing")
 @pytest.mark.parametrize(
     ("date", "n", "written", "told"),
     [
@@ -1743,3 +1745,19 @@ def test_the_most_frequent_date_may_be_true():
     assert not from_table({"x": days.astype(object)}, {"x": np.array(BIRTHS[:50], object)}).plan[0].note
     typed = {"x": np.array([*BIRTHS, *["1900-01-01"] * 50], "M8[D]")}
     assert not from_table(typed, {"x": typed["x"][:50]}).plan[0].note
+
+
+def test_values_that_may_mean_missing_are_in_the_warning_with_what_to_do():
+    ages, days = [float(age) for age in AGES], [BIRTHS[k % len(BIRTHS)] for k in range(len(AGES))]
+    a, b = {"age": [*ages, *[-999] * 9], "born": [*days, *["1900-01-01"] * 9]}, {"age": ages, "born": days}
+    (H, said) = told(a, b)
+    assert said == (
+        "Columns with a value that may mean missing: age (-999), born (1900-01-01).\n"
+        "H.plan has the reasons; replace values that mean missing with None"
+    )
+    assert [of.apart for of in H.plan] == ["-999", "1900-01-01"]
+
+
+def test_a_kind_may_be_written_with_a_hyphen():
+    a, b = {"x": ["Rome", "ROME", "Bonn"] * 20}, {"x": ["rome", "Bonn", "Bonn"] * 20}
+    assert made(a, b, kinds={"x": "any-case"}).to_dict() == made(a, b, kinds={"x": "any case"}).to_dict()

@@ -459,12 +459,13 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
         _DOUBTS: [of for of in learned if of.doubt and of.source is not None],
         _UNREAD: [of for of in learned if of.ask is not None and not of.ask.lost],
         _SPELLED: [of for of in learned if of.spelled],
+        _APART: [of for of in learned if of.plan.apart],
         _LEAKS: [of for of in learned if of.separates],
         _AGREE: [of for of in learned if of.agrees],
         _ONE_SIDED: [of for of in learned if of.one_sided],
     }
     all_rare = _few([shown(of.plan.name) for of in learned if of.all_rare])
-    said = {kind: _few([shown(of.plan.name) for of in columns]) for kind, columns in of_kind.items() if columns}
+    said = {kind: _few([_named(kind, of) for of in columns]) for kind, columns in of_kind.items() if columns}
     told = _TOLD.get()
     if not (said or all_rare) or told:
         return
@@ -490,15 +491,25 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
+    if _APART in said:
+        values = sorted({of.plan.apart for of in of_kind[_APART]})[:_MOST_NAMED]
+        by_option = f", or pass missing={values!r}" if "rankers_" in plan_called else ""
+        hints.append(f"replace values that mean missing with None{by_option}")
     lines = [_wrapped(f"{_COLUMNS} {what}: {names}.") for what, names in said.items()]
     facts = [(_SUSPECTED.get(kind, kind), of.plan.name) for kind, columns in of_kind.items() for of in columns]
     warn("\n".join([*lines, f"{plan_called} has the reasons; {'; '.join(hints)}"]), TableWarning, once=facts)
+
+
+def _named(kind: str, of: _Learned) -> str:
+    """Return a column in a warning, with the value that it is about, if that is the same in most folds."""
+    return shown(of.plan.name) + f" ({of.plan.apart})" * (kind == _APART)
 
 
 _COLUMNS = "Columns"
 _ALL_RARE = f"{_COLUMNS} asked for as categories, whose values are all rare"
 _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
+_APART = "with a value that may mean missing"
 _OF_TIME = "of numbers with units of time"
 _LEAKS, _AGREE = "that separate positives from negatives nearly alone", "that agree with the label"
 _ONE_SIDED = "with values, or missing values, nearly all on one side"
