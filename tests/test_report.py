@@ -342,6 +342,7 @@ def test_it_has_all_that_was_given(full):
     ):
         assert words in full.words
     assert len(full.headings) == 13
+    assert full.headings[:3] == ["How good the list is", "Cut-off", "Precision by depth"]
     assert "left out" in str(full.tables["Columns"])
 
 

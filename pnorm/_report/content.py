@@ -147,7 +147,7 @@ class Findings:
 def sections(of: Findings) -> list[Section]:
     """Return all sections that have content."""
     made = [
-        _worth, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _cutoff, _proof,
+        _worth, _cutoff, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _proof,
         _reproduce, _glossary,
     ]  # fmt: skip
     return [section for make in made if (section := make(of)) is not None]
