@@ -318,6 +318,23 @@ def test_the_first_rows_are_those_of_the_scores_with_their_reasons(fitted, full)
         assert f"{np.abs(parts).max():.3g}"[:4] in row[5][0]
 
 
+@pytest.mark.parametrize(
+    ("push", "reference"),
+    [("top", "the average negative of these rows"), ("bottom", "the average positive of these rows")],
+)
+def test_reasons_and_shapes_say_that_their_zeros_differ(fitted, tmp_path, push, reference):
+    H, lam, _, X, y = fitted
+    told = f"The reasons of rows compare with another row, {reference}, so their numbers differ."
+    for n_rows in (5, 0):
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, n_rows=n_rows)
+        words = page_of(tmp_path / "r.html").words
+        assert "Zero is the average row." in words
+        assert (told in words) == (n_rows > 0)
+    beside = report.Beside(None, np.zeros(len(H.column_names)), "the average row of the file")
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, training=beside)
+    assert "compare with another row" not in page_of(tmp_path / "r.html").words
+
+
 def test_columns_are_worth_what_importance_says(fitted, full):
     H, lam, _, X, y = fitted
     f = pnorm.score(X, H, lam)

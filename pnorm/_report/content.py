@@ -483,12 +483,15 @@ def _shapes(of: Findings) -> Section | None:
     left = [text(shape.name, 40) for shape in of.shapes.columns[_SHAPES:]]
     more = f"{', '.join(left[:20])}{' and others' if len(left) > 20 else ''}" if left else ""
     rows = "training rows" if of.of_training else of.these
+    is_other = len(of.rows) > 0 and not of.reference.startswith("the average row")
+    reasons = f"The reasons of rows compare with another row, {text(of.reference, 80)}, so their numbers differ."
     return (
         "shapes",
         "How the score depends on each column",
         paragraph(
             "The score of a row is the sum of these parts. Zero is the average row. All charts have the same scale. "
-            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them."
+            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them.",
+            reasons * is_other,
         )
         + f'<div class="columns">{"".join(draw_shape(shape, room) for shape in drawn)}</div>'
         + (paragraph(f"Columns with smaller ranges, not drawn: {more}.", kind="soft") if more else ""),
