@@ -2829,7 +2829,7 @@ def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path)
     (interval,) = re.findall(
         r"In the first \d+ rows: \d+ positive \(95 % interval for the expected number: (\d+ to \d+)\); a random", told
     )
-    assert f"({interval} expected)" in words
+    assert f"(95 % interval {interval})" in words
 
 
 def test_the_columns_are_those_of_the_rows_trained_on(capsys, tmp_path):

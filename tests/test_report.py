@@ -185,10 +185,11 @@ def test_its_first_sentence_counts_the_positives_at_the_top(fitted, tmp_path):
     hits = metrics.precision_at(f[y], f[~y], 40) * 40
     by_chance = 40 * y.mean()
     assert re.search(
-        rf"Of the first 40 rows, {hits:g} are positive \(\d+ to \d+ expected\)\.\s*A random order would have {by_chance:.0f}\.",
+        rf"Of the first 40 rows, {hits:g} are positive \(95 % interval \d+ to \d+\)\.\s*A random order would have {by_chance:.0f}\.",
         page.words,
     )
     assert f"Measured on 300 held-out rows, {y.sum()} of them positive" in page.words
+    assert "The interval is for the expected number." in page.words
 
 
 def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):

@@ -166,11 +166,10 @@ def head(of: Findings) -> str:
     sentence = f"Of the {of.first} {count(q.main)} rows, {told} {'is' if told == '1' else 'are'} {of.hit}"
     if q.main == 1:
         sentence = f"The {of.first} row {markup.of_one(hits.value, of.hit)}"
-    interval = f'<span class="interval">({markup.whole(hits.value)} expected)</span>'
+    interval = f'<span class="interval">({percent(q.confidence)} interval {markup.whole(hits.value)})</span>'
     lead = (
         f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
-        f"{of.hit} ({percent(n_hits / n)}). Brackets contain {percent(q.confidence)} confidence intervals for the "
-        "expected numbers."
+        f"{of.hit} ({percent(n_hits / n)}). The interval is for the expected number."
     )
     return (
         f"<h1>{of.title}</h1>"

@@ -105,10 +105,11 @@ def report_html(
 ) -> None:
     r"""Write an HTML report on a ranked list, for readers who decide whether to use the list.
 
-    The page begins with a sentence such as "Of the first 100 rows, 64 are positive (55 to 73)." Its sections are:
-    measures with intervals, compared with other lists; the cut-off; precision by depth; the first rows with reasons;
-    the importance and the shape of each column; the choice of p and the penalty; the calibration of probabilities;
-    warnings; the certificate; how to reproduce the report; and a glossary. A section without input is left out.
+    The page begins with a sentence such as "Of the first 100 rows, 64 are positive (95 % interval 55 to 73)." Its
+    sections are: measures with intervals, compared with other lists; the cut-off; precision by depth; the first rows
+    with reasons; the importance and the shape of each column; the choice of p and the penalty; the calibration of
+    probabilities; warnings; the certificate; how to reproduce the report; and a glossary. A section without input is
+    left out.
 
     Parameters
     ----------
