@@ -540,6 +540,20 @@ def test_what_moved_is_told_in_the_box_and_once_below(fitted, tmp_path):
         assert rest.count(f"{sentence[1:]}.") == 1
 
 
+@pytest.mark.parametrize("beyond_chance", [True, False])
+def test_a_little_drift_of_rows_drawn_at_random_is_told_to_be_chance(fitted, tmp_path, beyond_chance):
+    H, lam, _, X, y = fitted
+    found = pnorm.drift(X, X, H, lam)
+    column = dataclasses.replace(found.columns[0], psi=0.05, beyond_chance=beyond_chance)
+    found = dataclasses.replace(found, columns=(column, *found.columns[1:]))
+    assert not found.warnings
+    for at_random in (True, False):
+        beside = report.Beside(None, np.zeros(len(H.column_names)), "a row", at_random=at_random)
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, drift=found, training=beside)
+        words = page_of(tmp_path / "r.html").words
+        assert ("The rows were drawn at random, so " in words) == (at_random and beyond_chance)
+
+
 def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, held_out=False)

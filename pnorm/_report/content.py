@@ -22,7 +22,7 @@ from pnorm._report import markup
 from pnorm._report.charts import ABOVE, STYLES, Axis, Chart, bar, legend, plain_number
 from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
-from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
+from pnorm._report.verdicts import AT_RANDOM, Verdict, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
@@ -85,6 +85,8 @@ class Findings:
     trace: Trace | None
     cutoff: Cutoff | None
     drift: Drift | None
+    at_random: bool
+    """Whether the held-out rows are known to have been drawn at random."""
     notes: Sequence[str]
     """Warnings."""
     facts: Sequence[str]
@@ -738,9 +740,16 @@ def _warnings(of: Findings) -> Section:
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
         f'<div class="scroll drift" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
-        f"{paragraph(MEANING, kind='soft')}"
+        f"{paragraph(MEANING, _by_drawing(of), kind='soft')}"
     )  # fmt: skip
     return "warnings", "Warnings", listed + drift + _table_of_plan(of)
+
+
+def _by_drawing(of: Findings) -> str:
+    """Return why rows that were drawn differ beyond chance, if they do and no warning says it."""
+    if of.drift is None or not of.at_random or any(verdict.key == "drift" and verdict.grave for verdict in of.verdicts):
+        return ""
+    return AT_RANDOM if any(column.beyond_chance for column in of.drift.columns) else ""
 
 
 def _table_of_plan(of: Findings) -> str:

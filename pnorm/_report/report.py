@@ -68,6 +68,8 @@ class Beside(NamedTuple):
     """Sentences that need no action, for the notes below the warnings."""
     of_command: bool = True
     """Whether the command makes the report; else `training` can be passed."""
+    at_random: bool = False
+    """Whether the held-out rows are known to have been drawn at random."""
 
 
 @_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
@@ -291,6 +293,7 @@ def report_html(
             drift=moved,
             in_file=beside.in_file,
             unread=unread,
+            at_random=beside.at_random,
         ),
         alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
@@ -316,6 +319,7 @@ def report_html(
         trace=trace,
         cutoff=cutoff,
         drift=moved,
+        at_random=beside.at_random,
         notes=said,
         facts=beside.facts,
         reproduce=commands,
