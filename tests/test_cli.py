@@ -860,14 +860,19 @@ def test_the_first_probabilities_are_checked_in_the_terminal_and_in_the_report(c
     frame.to_csv(path, index=False)
     frame.assign(y=frame["y"].astype("Int64").where(frame.index >= 100)).to_csv(empty, index=False)
     how = ("--label", "y", "--top", top, "--report", page)
-    sentence = rf"The probabilities of the first {k} test rows sum to [\d.]+(, which is too \w+)?; \d+ are positive\."
-    for words in ((path, "-p", 1, "--l2", 1e-3, "--save", model), (empty, "--model", model, "--unlabelled", "rank")):
+    sentence = r"The probabilities of the first {} sum to [\d.]+(, which is too \w+)?; \d+ are positive\."
+    learned = path, "-p", 1, "--l2", 1e-3, "--save", model
+    ranked = empty, "--model", model, "--unlabelled", "rank"  # among these rows are training rows
+    for words, rows in ((learned, f"{k} test rows"), (ranked, f"{k} rows")):
         status, out, _ = run(capsys, *words, *how)
         assert status == 0
-        told = re.search(sentence, " ".join(out.split()))
+        told = re.search(sentence.format(rows), " ".join(out.split()))
         assert told is not None
         assert told[0] in page.read_text(encoding="utf-8")
     assert "test rows sum" not in run(capsys, path, *how, "-p", 1, "--l2", 1e-3, "--holdout", 0)[1]
+    text = page.read_text(encoding="utf-8")
+    assert re.search(sentence.format(f"{k} rows"), text)
+    assert "test rows sum" not in text
 
 
 def test_a_failed_cutoff_says_at_once_that_none_is_saved():

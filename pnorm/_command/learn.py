@@ -323,7 +323,7 @@ def _untested(job: _Job, how: Mapping[str, Any]) -> _Found:
     f = learned.score(_checks.rows(job.file.table, measured_rows), strict=None)  # training has told of them
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
-    measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
+    measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, of_test=False, seed=how["seed"])
     told = (*[ALONE] * learned.alone, *learned.warnings)
     return _Found(learned, measured, None, f, measured_rows, learned, told)
 

@@ -68,6 +68,8 @@ class Beside(NamedTuple):
     """Sentences that need no action, for the notes below the warnings."""
     of_command: bool = True
     """Whether the command makes the report; else `training` can be passed."""
+    of_test: bool = True
+    """Whether the rows of the report are known to be rows of a test, if they are said to be held out."""
     at_random: bool = False
     """Whether the held-out rows are known to have been drawn at random."""
 
@@ -276,6 +278,7 @@ def report_html(
         push=push,
         probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
         n_listed=max(n_rows, beside.n_listed),
+        of_test=is_test and beside.of_test,
         seed=seed,
     )
     next(stage)
