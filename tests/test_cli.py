@@ -31,7 +31,7 @@ from pnorm._command.terminal import pasted, program
 from pnorm._cutoff import written as written_score
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
-from pnorm._report.verdicts import texts, verdicts
+from pnorm._report.verdicts import AT_RANDOM, texts, verdicts
 
 pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
 
@@ -860,14 +860,19 @@ def test_the_first_probabilities_are_checked_in_the_terminal_and_in_the_report(c
     frame.to_csv(path, index=False)
     frame.assign(y=frame["y"].astype("Int64").where(frame.index >= 100)).to_csv(empty, index=False)
     how = ("--label", "y", "--top", top, "--report", page)
-    sentence = rf"The probabilities of the first {k} test rows sum to [\d.]+(, which is too \w+)?; \d+ are positive\."
-    for words in ((path, "-p", 1, "--l2", 1e-3, "--save", model), (empty, "--model", model, "--unlabelled", "rank")):
+    sentence = r"The probabilities of the first {} sum to [\d.]+(, which is too \w+)?; \d+ are positive\."
+    learned = path, "-p", 1, "--l2", 1e-3, "--save", model
+    ranked = empty, "--model", model, "--unlabelled", "rank"  # among these rows are training rows
+    for words, rows in ((learned, f"{k} test rows"), (ranked, f"{k} rows")):
         status, out, _ = run(capsys, *words, *how)
         assert status == 0
-        told = re.search(sentence, " ".join(out.split()))
+        told = re.search(sentence.format(rows), " ".join(out.split()))
         assert told is not None
         assert told[0] in page.read_text(encoding="utf-8")
     assert "test rows sum" not in run(capsys, path, *how, "-p", 1, "--l2", 1e-3, "--holdout", 0)[1]
+    text = page.read_text(encoding="utf-8")
+    assert re.search(sentence.format(f"{k} rows"), text)
+    assert "test rows sum" not in text
 
 
 def test_a_failed_cutoff_says_at_once_that_none_is_saved():
@@ -2832,7 +2837,26 @@ def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path)
     (interval,) = re.findall(
         r"In the first \d+ rows: \d+ positive \(95 % interval for the expected number: (\d+ to \d+)\); a random", told
     )
-    assert f"({interval} expected)" in words
+    assert f"(95 % interval {interval})" in words
+
+
+def test_changes_of_rows_that_were_drawn_at_random_are_chance_or_too_close_a_fit(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    path, later, page = tmp_path / "noise.csv", tmp_path / "later.csv", tmp_path / "r.html"
+    frame = pandas.DataFrame(rng.normal(size=(600, 12)), columns=[f"x{k}" for k in range(12)])
+    frame["y"], frame["n"] = np.arange(600) % 3 // 2, np.arange(600)
+    frame[:480].to_csv(path, index=False)
+    frame[480:].to_csv(later, index=False)
+    for how, is_drawn in (([], True), (["--test", later], False), (["--time", "n"], False)):
+        typed = (path, "--label", "y", "--ignore", "n", "-p", 1, "--l2", 1e-6, "--report", page, *how)
+        status, out, _ = run(capsys, *typed)
+        assert status == 0
+        (part,) = re.findall(r"\nChanges between training rows and .*?\n\n", out, re.DOTALL)
+        page_words = re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))
+        for words in (part, page_words):
+            assert "The scores moved" in words
+            assert (AT_RANDOM in " ".join(words.split())) == is_drawn
+        assert page_words.count(AT_RANDOM) == 2 * is_drawn  # in the box and in the section
 
 
 def test_the_columns_are_those_of_the_rows_trained_on(capsys, tmp_path):

@@ -4,6 +4,7 @@ import html
 import itertools
 import json
 import math
+import re
 import warnings
 from dataclasses import replace
 
@@ -312,6 +313,17 @@ def test_days_are_told_and_not_tested():
     assert trend.outside == (0.0, 1.0)
     said = [text for text in of.warnings if text.startswith("when (trend)")]
     assert said == ["when (trend) runs from 2024-05-01 to 2024-06-29, and ran from 2024-01-01 to 2024-02-29 before"]
+    (row,) = [line for line in str(of).splitlines() if line.startswith("when (trend)  ")]
+    assert re.match(r"when \(trend\) +not tested +100\.0 % ", row)  # no PSI, and no unit of a cell that is not there
+
+
+def test_a_page_has_minus_signs_and_a_text_has_hyphens():
+    of = pnorm.drift(OLD, NEW, TABLE, LAM)
+    parts = re.findall(r" ([+-]\d\S+)", str(of).partition("\nscore then")[0])
+    assert any(part.startswith("-") for part in parts)
+    page = of._repr_html_()
+    assert re.search(r">−\d[^<]*</td>", page)
+    assert not re.search(r">-\d", page)
 
 
 def test_values_outside_the_range_and_missing_for_the_first_time():

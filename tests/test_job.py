@@ -378,6 +378,9 @@ def test_first_probabilities_of_rows_that_tie():
     assert (first.rows, first.expected) == (50, pytest.approx(40 * 0.75 + 10 * 0.25))
     assert first.positives == pytest.approx(20 + 10 * 40 / 80)  # half of the rows of either group are positive
     assert quality(P[y], P[~y]).first_probabilities is None
+    for of_test, rows in ((True, "test rows"), (False, "rows")):
+        found = quality(P[y], P[~y], probability=(P[y], P[~y]), of_test=of_test)
+        assert markup.in_first(found).startswith(f"The probabilities of the first 50 {rows} sum to 32.5")
 
 
 @pytest.mark.parametrize(

@@ -185,10 +185,11 @@ def test_its_first_sentence_counts_the_positives_at_the_top(fitted, tmp_path):
     hits = metrics.precision_at(f[y], f[~y], 40) * 40
     by_chance = 40 * y.mean()
     assert re.search(
-        rf"Of the first 40 rows, {hits:g} are positive \(\d+ to \d+ expected\)\.\s*A random order would have {by_chance:.0f}\.",
+        rf"Of the first 40 rows, {hits:g} are positive \(95 % interval \d+ to \d+\)\.\s*A random order would have {by_chance:.0f}\.",
         page.words,
     )
     assert f"Measured on 300 held-out rows, {y.sum()} of them positive" in page.words
+    assert "The interval is for the expected number." in page.words
 
 
 def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
@@ -318,6 +319,23 @@ def test_the_first_rows_are_those_of_the_scores_with_their_reasons(fitted, full)
         assert f"{np.abs(parts).max():.3g}"[:4] in row[5][0]
 
 
+@pytest.mark.parametrize(
+    ("push", "reference"),
+    [("top", "the average negative of these rows"), ("bottom", "the average positive of these rows")],
+)
+def test_reasons_and_shapes_say_that_their_zeros_differ(fitted, tmp_path, push, reference):
+    H, lam, _, X, y = fitted
+    told = f"The reasons of rows compare with another row, {reference}, so their numbers differ."
+    for n_rows in (5, 0):
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, n_rows=n_rows)
+        words = page_of(tmp_path / "r.html").words
+        assert "Zero is the average row." in words
+        assert (told in words) == (n_rows > 0)
+    beside = report.Beside(None, np.zeros(len(H.column_names)), "the average row of the file")
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, training=beside)
+    assert "compare with another row" not in page_of(tmp_path / "r.html").words
+
+
 def test_columns_are_worth_what_importance_says(fitted, full):
     H, lam, _, X, y = fitted
     f = pnorm.score(X, H, lam)
@@ -342,6 +360,7 @@ def test_it_has_all_that_was_given(full):
     ):
         assert words in full.words
     assert len(full.headings) == 13
+    assert full.headings[:3] == ["How good the list is", "Cut-off", "Precision by depth"]
     assert "left out" in str(full.tables["Columns"])
 
 
@@ -519,6 +538,20 @@ def test_what_moved_is_told_in_the_box_and_once_below(fitted, tmp_path):
     for sentence in moved.warnings:
         assert box.count(f"{sentence[1:]}.") == 1
         assert rest.count(f"{sentence[1:]}.") == 1
+
+
+@pytest.mark.parametrize("beyond_chance", [True, False])
+def test_a_little_drift_of_rows_drawn_at_random_is_told_to_be_chance(fitted, tmp_path, beyond_chance):
+    H, lam, _, X, y = fitted
+    found = pnorm.drift(X, X, H, lam)
+    column = dataclasses.replace(found.columns[0], psi=0.05, beyond_chance=beyond_chance)
+    found = dataclasses.replace(found, columns=(column, *found.columns[1:]))
+    assert not found.warnings
+    for at_random in (True, False):
+        beside = report.Beside(None, np.zeros(len(H.column_names)), "a row", at_random=at_random)
+        pnorm.report_html(tmp_path / "r.html", X, y, H, lam, drift=found, training=beside)
+        words = page_of(tmp_path / "r.html").words
+        assert ("The rows were drawn at random, so " in words) == (at_random and beyond_chance)
 
 
 def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):

@@ -106,6 +106,11 @@ class _Job:
         return self.test is not None or bool(self.held.any())
 
     @property
+    def at_random(self) -> bool:
+        """Whether rows are held out that were drawn at random."""
+        return self.test is None and self.columns.time is None and bool(self.held.any())
+
+    @property
     def measured(self) -> Rows:
         """The rows that contain those that the list is measured on."""
         return self.file if self.test is None else self.test
@@ -318,7 +323,7 @@ def _untested(job: _Job, how: Mapping[str, Any]) -> _Found:
     f = learned.score(_checks.rows(job.file.table, measured_rows), strict=None)  # training has told of them
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
-    measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
+    measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, of_test=False, seed=how["seed"])
     told = (*[ALONE] * learned.alone, *learned.warnings)
     return _Found(learned, measured, None, f, measured_rows, learned, told)
 
@@ -449,6 +454,7 @@ def _verdicts(job: _Job, found: _Found) -> list[Verdict]:
         drift=found.drift,
         in_file=here,
         unread=unread,
+        at_random=job.at_random,
     )
 
 
@@ -833,6 +839,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
             partial(in_file, place=job.place),
             printing.n_listed(arguments),
             facts,
+            at_random=job.at_random,
         ),
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,

@@ -352,7 +352,15 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         chance = None if of_sides[0] is None else of_sides
         n = pos.size + neg.size
         listed = printing.n_listed(arguments)
-        measured = quality(pos, neg, push=push, probability=chance, n_listed=listed, budget=_depth(arguments, n))
+        measured = quality(
+            pos,
+            neg,
+            push=push,
+            probability=chance,
+            n_listed=listed,
+            of_test=False,
+            budget=_depth(arguments, n),
+        )
         title = f"Test on {n:,} rows with labels, {pos.size:,} of them positive"
         printing.section(
             title, [*printing.quality_lines(measured, below=in_test(model.H)), *printing.sentences(few_rows(measured))]
@@ -427,6 +435,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
                 *ranked.beside,
                 n_listed=printing.n_listed(arguments),
                 facts=printing.numbering(rows, best),
+                of_test=False,
             ),
             drift=ranked.drift,
             notes=_trained_on(arguments, ranked),

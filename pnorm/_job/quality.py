@@ -105,6 +105,8 @@ class FirstProbabilities(NamedTuple):
     """The positives among them, with the interval of Clopper and Pearson, as the scores are given. Rows that tie share
     their places.
     """
+    of_test: bool = True
+    """Whether they are known to be rows of a test."""
 
 
 class ByDepth(NamedTuple):
@@ -234,6 +236,7 @@ def quality(
     push: str = "top",
     probability: tuple[Any, Any] | None = None,
     n_listed: int = 0,
+    of_test: bool = True,
     confidence: float = 0.95,
     seed: Any = 0,
 ) -> Quality:
@@ -243,7 +246,8 @@ def quality(
     name, and `probability` predicted probabilities of being positive, as a pair. `depths` are numbers of first rows: by
     default 10, 100, 1000, ... up to a fifth of the rows, and the number of positives if it is none of these, about. A
     `budget` is a depth as well, and the main one. The probabilities of the first 50 rows are compared with the
-    positives among them; of the first `n_listed` if these are more.
+    positives among them; of the first `n_listed` if these are more. `of_test` is whether the rows are known to be held
+    out of training.
 
     All intervals of measures are for rows that are drawn with their classes. Precision and hits have those of
     `first_rows`, recall and lift those of `recall_ends`. ``benchmarks/intervals.py`` counts how often they hold. The
@@ -341,7 +345,7 @@ def quality(
         None if pair is None else calibration(*pair, sure),
         None if pair is None else calibration_slope(*pair, sure),
         tuple(further),
-        None if pair is None else _first_probabilities(pair, ranked[0], n_listed, push, sure),
+        None if pair is None else _first_probabilities(pair, ranked[0], n_listed, push, sure, of_test),
     )
 
 
@@ -553,7 +557,7 @@ def _probabilities(probability: tuple[Any, Any], n_pos: int, n_neg: int) -> tupl
 
 
 def _first_probabilities(
-    pair: tuple[Vector, Vector], ranked: RankedList | MergedList, n_listed: int, push: str, sure: float
+    pair: tuple[Vector, Vector], ranked: RankedList | MergedList, n_listed: int, push: str, sure: float, of_test: bool
 ) -> FirstProbabilities:
     """Return the sum of the probabilities of the first rows, which are ordered as the scores, and the positives."""
     of_all = np.sort(np.concatenate(pair))
@@ -561,7 +565,7 @@ def _first_probabilities(
     hits = float(_hits(ranked.distinct, k))
     of_first, found = (of_all[:k], k - hits) if push == "bottom" else (of_all[-k:], hits)
     _, low, high = _share(found, k, sure)  # given their scores, these rows are independent
-    return FirstProbabilities(k, float(of_first.sum()), Estimate(found, k * low, k * high, sure))
+    return FirstProbabilities(k, float(of_first.sum()), Estimate(found, k * low, k * high, sure), of_test)
 
 
 def calibration_slope(pos: Vector, neg: Vector, sure: float) -> Estimate | None:

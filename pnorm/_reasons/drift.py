@@ -313,6 +313,7 @@ class Drift:
     def _as_html(self, told: Sequence[str] = ()) -> str:
         """Return the table below what there is to say; a page that has told the warnings elsewhere leaves them out."""
         head, rows, note = self._table()
+        rows = [[*row[:-2], *[cell.replace("-", "−") for cell in row[-2:]]] for row in rows]
         texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines(told)]
         lines = [f'<p style="margin:.3em .6em">{text}</p>' for text in texts]
         return "".join(lines) + sheet.as_html(head, rows, note=note)
@@ -351,7 +352,7 @@ def _capital(sentence: str) -> str:
 
 def _verdict(column: ColumnDrift) -> str:
     if column.kind == TREND:
-        return "days"
+        return "not tested"
     if not column.beyond_chance:
         return "new values" if column.beyond_ends or column.unseen else ""
     return "moved much" if column.psi >= MUCH else "moved" if column.moved else "moved little"

@@ -22,7 +22,7 @@ from pnorm._report import markup
 from pnorm._report.charts import ABOVE, STYLES, Axis, Chart, bar, legend, plain_number
 from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
-from pnorm._report.verdicts import Verdict, doubts, is_separable, proof, texts
+from pnorm._report.verdicts import AT_RANDOM, Verdict, doubts, is_separable, proof, texts
 from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
@@ -85,6 +85,8 @@ class Findings:
     trace: Trace | None
     cutoff: Cutoff | None
     drift: Drift | None
+    at_random: bool
+    """Whether the held-out rows are known to have been drawn at random."""
     notes: Sequence[str]
     """Warnings."""
     facts: Sequence[str]
@@ -147,7 +149,7 @@ class Findings:
 def sections(of: Findings) -> list[Section]:
     """Return all sections that have content."""
     made = [
-        _worth, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _cutoff, _proof,
+        _worth, _cutoff, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _proof,
         _reproduce, _glossary,
     ]  # fmt: skip
     return [section for make in made if (section := make(of)) is not None]
@@ -166,11 +168,10 @@ def head(of: Findings) -> str:
     sentence = f"Of the {of.first} {count(q.main)} rows, {told} {'is' if told == '1' else 'are'} {of.hit}"
     if q.main == 1:
         sentence = f"The {of.first} row {markup.of_one(hits.value, of.hit)}"
-    interval = f'<span class="interval">({markup.whole(hits.value)} expected)</span>'
+    interval = f'<span class="interval">({percent(q.confidence)} interval {markup.whole(hits.value)})</span>'
     lead = (
         f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
-        f"{of.hit} ({percent(n_hits / n)}). Brackets contain {percent(q.confidence)} confidence intervals for the "
-        "expected numbers."
+        f"{of.hit} ({percent(n_hits / n)}). The interval is for the expected number."
     )
     return (
         f"<h1>{of.title}</h1>"
@@ -483,12 +484,15 @@ def _shapes(of: Findings) -> Section | None:
     left = [text(shape.name, 40) for shape in of.shapes.columns[_SHAPES:]]
     more = f"{', '.join(left[:20])}{' and others' if len(left) > 20 else ''}" if left else ""
     rows = "training rows" if of.of_training else of.these
+    is_other = len(of.rows) > 0 and not of.reference.startswith("the average row")
+    reasons = f"The reasons of rows compare with another row, {text(of.reference, 80)}, so their numbers differ."
     return (
         "shapes",
         "How the score depends on each column",
         paragraph(
             "The score of a row is the sum of these parts. Zero is the average row. All charts have the same scale. "
-            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them."
+            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them.",
+            reasons * is_other,
         )
         + f'<div class="columns">{"".join(draw_shape(shape, room) for shape in drawn)}</div>'
         + (paragraph(f"Columns with smaller ranges, not drawn: {more}.", kind="soft") if more else ""),
@@ -736,9 +740,16 @@ def _warnings(of: Findings) -> Section:
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
         f'<div class="scroll drift" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
-        f"{paragraph(MEANING, kind='soft')}"
+        f"{paragraph(MEANING, _by_drawing(of), kind='soft')}"
     )  # fmt: skip
     return "warnings", "Warnings", listed + drift + _table_of_plan(of)
+
+
+def _by_drawing(of: Findings) -> str:
+    """Return why rows that were drawn differ beyond chance, if they do and no warning says it."""
+    if of.drift is None or not of.at_random or any(verdict.key == "drift" and verdict.grave for verdict in of.verdicts):
+        return ""
+    return AT_RANDOM if any(column.beyond_chance for column in of.drift.columns) else ""
 
 
 def _table_of_plan(of: Findings) -> str:

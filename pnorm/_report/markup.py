@@ -282,7 +282,8 @@ def in_first(of: Quality) -> str:
     first = of.first_probabilities
     if first is None:
         return ""
-    rows, expected, found = counted(first.rows, "test row"), count(first.expected), count(round(first.positives, 6))
+    what = "test row" if first.of_test else "row"  # rows of a file with labels may be training rows
+    rows, expected, found = counted(first.rows, what), count(first.expected), count(round(first.positives, 6))
     told, off = f"The probabilities of the {of_end(of.push)} {rows} sum to {expected}", off_first(of)
     return f"{told}{off and f', which is {off}'}; {found} {'is' if found == '1' else 'are'} positive."
 

@@ -68,6 +68,10 @@ class Beside(NamedTuple):
     """Sentences that need no action, for the notes below the warnings."""
     of_command: bool = True
     """Whether the command makes the report; else `training` can be passed."""
+    of_test: bool = True
+    """Whether the rows of the report are known to be rows of a test, if they are said to be held out."""
+    at_random: bool = False
+    """Whether the held-out rows are known to have been drawn at random."""
 
 
 @_checks.takes_no_model("report_html(path, X, y)", "pnorm.report_html(path, X, y, model.H, model.lam)")
@@ -105,10 +109,11 @@ def report_html(
 ) -> None:
     r"""Write an HTML report on a ranked list, for readers who decide whether to use the list.
 
-    The page begins with a sentence such as "Of the first 100 rows, 64 are positive (55 to 73)." Its sections are:
-    measures with intervals, compared with other lists; precision by depth; the first rows with reasons; the importance
-    and the shape of each column; the choice of p and the penalty; the calibration of probabilities; warnings; the
-    cut-off; the certificate; how to reproduce the report; and a glossary. A section without input is left out.
+    The page begins with a sentence such as "Of the first 100 rows, 64 are positive (95 % interval 55 to 73)." Its
+    sections are: measures with intervals, compared with other lists; the cut-off; precision by depth; the first rows
+    with reasons; the importance and the shape of each column; the choice of p and the penalty; the calibration of
+    probabilities; warnings; the certificate; how to reproduce the report; and a glossary. A section without input is
+    left out.
 
     Parameters
     ----------
@@ -273,6 +278,7 @@ def report_html(
         push=push,
         probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
         n_listed=max(n_rows, beside.n_listed),
+        of_test=is_test and beside.of_test,
         seed=seed,
     )
     next(stage)
@@ -290,6 +296,7 @@ def report_html(
             drift=moved,
             in_file=beside.in_file,
             unread=unread,
+            at_random=beside.at_random,
         ),
         alone="" if judged.lists else _why_alone(training, trained is not None, is_test),
         title=text("Report on a ranked list" if title is None else title, 200),
@@ -315,6 +322,7 @@ def report_html(
         trace=trace,
         cutoff=cutoff,
         drift=moved,
+        at_random=beside.at_random,
         notes=said,
         facts=beside.facts,
         reproduce=commands,

@@ -49,13 +49,15 @@ def verdicts(
     drift: Drift | None = None,
     in_file: Callable[[str], str] = str,
     unread: Mapping[str, Unread] | None = None,
+    at_random: bool = False,
 ) -> list[Verdict]:
     """Return all verdicts on a list and the columns of its weak rankers.
 
     `held_out` says whether the rows of `quality` were held out of training. `cross_validation` has chosen the
     settings on the training rows. `in_file` replaces rows of tables in a text
     by places in the file. `unread` are values of the held-out rows that do not read, by the text of their warning; they
-    are counted with those of the training rows.
+    are counted with those of the training rows. `at_random` is whether the held-out rows are known to have been drawn
+    at random.
     """
     found = [*_of_asks(H, in_file, unread or {}), *of_leaks(H)]
     few = few_rows(quality, held_out)
@@ -67,7 +69,7 @@ def verdicts(
         told, is_wrong = markup.calibrated(quality)
         if is_wrong:
             found.append(Verdict("probabilities", told))
-    return found + of_drift(drift)
+    return found + of_drift(drift, at_random)
 
 
 def leaks(H: Rankers) -> list[str]:
@@ -242,12 +244,20 @@ def doubts(quality: Quality) -> str:
     return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden_probabilities(quality)]))
 
 
-def of_drift(drift: Drift | None) -> list[Verdict]:
-    """Return the changes between two tables."""
+AT_RANDOM = "The rows were drawn at random, so this is chance, or the scores fit the training rows too closely."
+"""The explanation of changes between training rows and held-out rows that were drawn at random."""
+
+
+def of_drift(drift: Drift | None, at_random: bool = False) -> list[Verdict]:
+    """Return the changes between two tables; the last grave one ends with an explanation if rows were drawn."""
     if drift is None:
         return []
     told = zip(drift._sentences(), drift._grave(), strict=True)
-    return [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
+    found = [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
+    grave = [k for k, verdict in enumerate(found) if verdict.grave]
+    if at_random and grave:
+        found[grave[-1]] = found[grave[-1]]._replace(text=f"{found[grave[-1]].text} {AT_RANDOM}")
+    return found
 
 
 def _of_choice(found: CrossValidation | None, test_does: bool) -> list[Verdict]:
