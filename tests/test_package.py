@@ -342,47 +342,46 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     half = scipy.stats.t.ppf(0.975, 9) * error  # of ten splits
     assert f"of pnorm minus boosted trees is from {less - half:.0f} to {less + half:+.0f}." in alt
     (gain,) = [f"{float(mean):.1f} ± {error}" for name, mean, error, *_ in tables[1] if name == "this list, p = 1"]
-    assert f"and {gain} of 1,000 rows in the picture, which may be chance" in text
-    # the leads
+    assert f"and {gain} rows in the picture, which may be chance." in text
+
+    # the table: the picture, the leads, the claims, and sets that were not used in development
+    def row(title, *cells):
+        assert f"| {title} | {' | '.join(map(str, cells))} |".replace("|  |", "| |") in text
+
+    others = "linear model", "logistic curves", "boosted trees"
+    row("Picture: right in the first 1,000", *[means[of] for of in ("this list", "this list, p = 1", *others)])
     splits = (ROOT / "doc" / "_outputs" / "splits.txt").read_text(encoding="utf-8")
     assert splits.startswith("pnorm examples/leads.csv --label bought --id lead, --seed 1 to 9\n")
     names = re.split(" {2,}", re.search(r"^means +(.*)$", splits, re.MULTILINE)[1])
     of_lists = re.search(r"^precision in the first 10 +(.*)$", splits, re.MULTILINE)[1].split()
     hits = {name: f"{10 * float(of):.1f}" for name, of in zip(names, of_lists, strict=True)}
-    assert f"In nine others, the first 10 rows hold {hits['this list']} positives on average, with logistic" in text
-    assert f"curves {hits['logistic curves']}, with boosted trees {hits['boosted trees']}, and with" in text
-    assert f"a linear model {hits['linear model']} (" in text
-    # simulated claims
+    row(
+        "Leads: positives in the first 10, nine other splits",
+        hits["this list"],
+        "is chosen",
+        *[hits[of] for of in others],
+    )
     of = demonstration
-    assert f"`PNormPush()` has {of.BY_DEFAULT} wrong of 1,000, or {of.BY_THREE} with `p=[1, 4, 16]`, and" in text
-    assert f"and logistic regression {of.LOGISTIC}. With a weight of 1,000 on wrong claims" in text
-    assert f"it has {of.WEIGHTED}, and on curves with a tuned weight {of.CURVED}." in text
-    assert f"have {of.BY_TREES} ({of.DRAWS} draws, each ± 0.7 at most" in text
+    claims = of.BY_DEFAULT, "", of.LOGISTIC, of.CURVED, of.BY_TREES
+    row(f"Claims: wrong in the first 1,000, {of.DRAWS} draws", *claims)
+    assert f"lines {of.OVER_DRAWS[1.0]} are wrong with p = 1 and {of.OVER_DRAWS[16.0]} with p = 16, and" in text
+    assert f"`PNormPush(p=[1, 4, 16])` has {of.BY_THREE}. A weight of 1,000 on wrong claims" in text
+    assert f"set by hand, does the same: {of.WEIGHTED}." in text
     assert re.findall(r"wrong, (\S+) on average", text) == [str(of.BY_DEFAULT), str(of.OVER_DRAWS[16.0])]
-    # sets that were not used in development
     unseen = (ROOT / "doc" / "_outputs" / "unseen.txt").read_text(encoding="utf-8")
     n_sets, counts = re.search(r"^Sets of (\d+) .*\n((?:  .*\n)+)", unseen, re.MULTILINE).groups()
-    counted = {line[:28].strip(): re.findall(r"(\d+) : (\d+)", line)[0] for line in counts.splitlines()}
     assert n_sets == "11"
-    rivals = re.search(r"the partial AUC is \| (.*?) \| \| ---", text)[1].replace("`", "").split(" | ")
-    less, more_than = zip(*[map(int, counted[name]) for name in rivals], strict=True)  # the counts are of PNormPush()
-    (far,) = re.findall(r"^  less boosted trees +-(0\.[1-9]\d+ ± \S+)", unseen, re.MULTILINE)
-    assert rivals[3] == "boosted trees"
-    level = (11 - a - b for a, b in zip(less, more_than, strict=True))
-    larger = [f"{n} (by {far})" if name == "boosted trees" else n for name, n in zip(rivals, more_than, strict=True)]
-    for name, cells in (
-        ("larger than with `PNormPush()`", larger),
-        ("smaller", less),
-        ("no difference is shown", level),
-    ):
-        assert f"| {name} | {' | '.join(map(str, cells))} |" in text
-    # what the push gains there
-    (of_push,) = [re.findall(r"(\d+) : (\d+)", line) for line in counts.splitlines() if "PNormPush(p=1)" in line]
-    assert [behind for _, behind in of_push] == ["0", "0", "0"]  # never behind
-    averages = re.findall(r"^  less PNormPush\(p=1\) +\S+ ± \S+ +\+(\S+ ± \S+)", unseen, re.MULTILINE)
-    clear = [of for of in averages if float(of[:5]) > scipy.stats.t.ppf(0.975, 9) * float(of[-5:])]
-    assert len(clear) == int(of_push[1][0]) == 2
-    assert f"in average precision, it gains {clear[0]} on one set and {clear[1]} on another." in text
+    counted = {line[:28].strip(): re.findall(r"(\d+) : (\d+)", line) for line in counts.splitlines()}
+    own = "PNormPush(p=1)"
+    row(
+        "Eleven sets not used in development: sets with more partial AUC",
+        "",
+        *[counted[of][0][1] for of in (own, *others)],
+    )
+    row("The same: sets with less", "", *[counted[of][0][0] for of in (own, *others)])
+    assert counted["explainable boosting"][0] == ("0", "0")
+    assert [behind for _, behind in counted[own]] == ["0", "0", "0"]  # never behind
+    assert counted[own][1][0] == "2"  # in average precision
     # partial AUC and time on public sets
     sets = {title: of for title, of in re.findall(r"^(\w+): \d+ rows(.*?)(?=^\w+: \d+ rows|\Z)", additive, re.M | re.S)}
 
