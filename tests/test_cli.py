@@ -2202,6 +2202,7 @@ def test_a_number_that_may_mean_missing_is_named_with_its_option(capsys, tmp_pat
     how = [path, "--label", "y", "-t", 2, "--holdout", 0]
     out = run(capsys, *how)[1]
     assert "  age     number      73  999 in 20 rows, and no other value above 89\n" in out
+    assert "with a value that may mean missing" not in out  # the note says it
     assert "  If 999, -1 mean missing (in all columns): --missing=999 --missing=-1\n" in out
     out = run(capsys, *how, "--missing=999", "--missing=-1")[1]
     assert "mean missing" not in out

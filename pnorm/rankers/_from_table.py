@@ -531,7 +531,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _LEAKS, _AGREE, _ONE_SIDED
+    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _APART, _LEAKS, _AGREE, _ONE_SIDED
     return message.startswith(tuple([f"{_COLUMNS} {kind}: " for kind in kinds]))
 
 
