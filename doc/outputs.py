@@ -56,6 +56,7 @@ PRINTS = {
     "score_tables.txt": Print("benchmarks/score_tables.py"),
     "small.txt": Print("benchmarks/small.py"),
     "splits.txt": Print("benchmarks/splits.py"),
+    "straight.txt": Print("benchmarks/straight.py"),
     "unseen.txt": Print("benchmarks/unseen.py"),
     "waits.txt": Print("benchmarks/waits.py"),
     "weights.txt": Print("benchmarks/weights.py"),

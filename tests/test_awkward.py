@@ -99,7 +99,7 @@ def test_one_line_of_the_command(capsys, tmp_path, monkeypatch, name):
     assert tuple(of.name for of in H.plan if of.separates) == table.leaks
     assert all(any("alone" in line and leak in line for line in warned) for leak in table.leaks)
     assert len(warned) == bool(table.leaks)
-    in_use = int(re.search(r", (\d+) columns? in use", " ".join(told.split()))[1])
+    in_use = int(re.search(r" of (\d+) columns? in use", " ".join(told.split()))[1])
     assert in_use <= sum(of.rankers > 0 for of in H.plan)  # a date is one column, whatever is read off it
 
     # all rows are written, and those kept back are in a good order

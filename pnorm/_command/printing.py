@@ -378,9 +378,9 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     Without details, a proved minimum is left out if the test does not show that the list `is_good`.
     """
     trace, found = learned.trace, learned.cross_validation
-    of = f"{TERMS[learned.kind]}, one per column" if learned.kind in TERMS else "terms"
+    of = TERMS.get(learned.kind, "terms")
     size = counted(columns_in_use(learned), "column")
-    score = f"The score is a sum of {of}, {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
+    score = f"The score is a sum of {of} of {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
     proved = proof(trace, has_details, is_good or has_details)
