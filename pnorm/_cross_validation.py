@@ -445,7 +445,9 @@ class CrossValidation:
         wide = float(stdtrit(n - 1, 0.975)) * error * shared_rows(n, held, every)
         if mean - wide > self.chance:
             return None
-        value, low, high, chance = [f"{x:.4f}" for x in (mean, mean - wide, mean + wide, self.chance)]
+        is_share = self.metric in ("auc", "partial_auc", "average_precision")
+        ends = (max(mean - wide, 0.0), min(mean + wide, 1.0)) if is_share else (mean - wide, mean + wide)
+        value, low, high, chance = [f"{x:.4f}" for x in (mean, *ends, self.chance)]
         return _NearChance(f"{value}, corrected 95 % interval {low} to {high}", chance)
 
     @property

@@ -312,7 +312,8 @@ class Cutoff:
         rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]
         if self.prior is not None:
             rows.append(("prior", f"{self.prior:.4g}"))
-        rows.append(("rows", f"{_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"))
+        about = f"about {_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"
+        rows.append(("rows", f"{about}; one list has more or fewer"))
         low, high = self.one_list
         rows.append(("in one list", f"between {low} and {high} positives, {self._sure()} (two-sided interval)"))
         said = [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."]
@@ -466,7 +467,7 @@ def cutoff(
     >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
     Rows with a score of 1.45575 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
     held-out rows  238 of 1000, with 203 of the 300 positives
-    rows           238 of 1000, a share of 0.238
+    rows           about 238 of 1000, a share of 0.238; one list has more or fewer
     in one list    between 150 and 262 positives, with 95 % confidence (two-sided interval)
 
     The same from all scores and their labels:

@@ -965,12 +965,19 @@ def test_rows_that_a_model_was_trained_on_are_recognised(capsys, tmp_path):
     assert run(capsys, path, "--label", "y", "-p", 1, "--l2", 0.1, "--save", model)[0] == 0
     frame.sample(frac=1, random_state=0).to_csv(again, index=False)
     frame.assign(a=rng.normal(size=400)).to_csv(new, index=False)
+    part, page = tmp_path / "part.csv", tmp_path / "r.html"
+    frame[:150].to_csv(part, index=False)
     told = "warning: the file contains rows that the model was trained on"
-    for file, known in ((path, True), (again, True), (new, False)):
+    for file, known in ((path, True), (again, True), (part, True), (new, False)):
         for more in ([], ["--memory", "0"]):
             out = run(capsys, file, "--model", model, "--label", "y", *more)[1]
             assert (told in " ".join(out.split())) == known
     assert told not in run(capsys, path, "--model", model)[1]
+    assert run(capsys, part, "--model", model, "--label", "y", "--report", page)[0] == 0
+    words = " ".join(re.sub("<[^>]*>", " ", page.read_text(encoding="utf-8")).split())
+    assert "Measured on 150 rows with labels" in words
+    assert "The file contains rows that the model was trained on" in words
+    assert "held-out rows" not in words.lower()
     about = json.loads(model.read_text())
     assert "training_scores" in about["metadata"]
     del about["metadata"]["training_scores"]  # as in a model of before

@@ -575,6 +575,15 @@ def test_rows_that_are_equal_by_chance_are_no_copies():
     assert copies(pairs_of(columns, ~held, held)) == 0
 
 
+def test_equal_values_of_one_column_are_no_copies():
+    """Nothing else in the rows says whether chance explains them."""
+    visits = np.arange(1500.0) % 600.0
+    held = np.arange(1500) >= 1200
+    assert np.isin(visits[held], visits[~held]).all()
+    assert copies(pairs_of([visits], ~held, held)) == 0
+    assert copies(pairs_of([visits, np.sqrt(visits)], ~held, held)) == 300
+
+
 def test_copies_are_told_if_they_are_one_in_a_hundred():
     columns = measured(5000, 0, digits=12)
     again = np.arange(4000)

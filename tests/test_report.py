@@ -329,7 +329,7 @@ def test_reasons_and_shapes_say_that_their_zeros_differ(fitted, tmp_path, push, 
     for n_rows in (5, 0):
         pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, n_rows=n_rows)
         words = page_of(tmp_path / "r.html").words
-        assert "Zero is the average row." in words
+        assert "Zero is the average of the held-out rows." in words
         assert (told in words) == (n_rows > 0)
     beside = report.Beside(None, np.zeros(len(H.column_names)), "the average row of the file")
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, push=push, training=beside)

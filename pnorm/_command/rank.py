@@ -438,7 +438,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
                 of_test=False,
             ),
             drift=ranked.drift,
-            notes=_trained_on(arguments, ranked),
+            notes=[text[0].upper() + text[1:] for text in _trained_on(arguments, ranked)],
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
             label=printing.positive(rows, str(ranked.label)),

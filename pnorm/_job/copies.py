@@ -34,18 +34,19 @@ def copies(columns: Iterable[Pair]) -> int:
     is the share of the other training rows that have its value there. Rows with a large m q are not counted. Nor are
     rows that are equal to more than the root of the number of training rows: they are a frequent pattern, such as a
     customer without purchases. The finest column is the one with the most different values. Rows are compared by hashes
-    of 64 bits. O(N log N).
+    of 64 bits. O(N log N). One column alone does not tell copies from rows that are equal by chance.
     """
     whole: list[NDArray[np.uint64]] = []
     finest: list[NDArray[np.uint64]] = []
-    most = 0
+    most = n_columns = 0
     for k, pair in enumerate(columns):
+        n_columns += 1
         own = [_hashes(x, k) for x in pair]
         whole = [a + b for a, b in zip(whole, own, strict=True)] if whole else own
         n = np.unique(own[0][:: max(1, own[0].size // _SOME)]).size
         if n > most:
             most, finest = n, own
-    if not whole:
+    if n_columns < 2:
         return 0
     equal = _count(*whole)
     if np.count_nonzero(equal) < max(FEWEST, SHARE * equal.size):

@@ -85,6 +85,8 @@ class Findings:
     trace: Trace | None
     cutoff: Cutoff | None
     drift: Drift | None
+    of_test: bool
+    """Whether the rows are known to be held out, if `held_out` says so: those of a file may be training rows."""
     at_random: bool
     """Whether the held-out rows are known to have been drawn at random."""
     notes: Sequence[str]
@@ -133,7 +135,9 @@ class Findings:
     @property
     def these(self) -> str:
         """What the rows are called."""
-        return "held-out rows" if self.held_out else "training rows"
+        if self.held_out:
+            return "held-out rows" if self.of_test else "rows with labels"
+        return "training rows"
 
     @property
     def lists(self) -> list[str]:
@@ -490,8 +494,8 @@ def _shapes(of: Findings) -> Section | None:
         "shapes",
         "How the score depends on each column",
         paragraph(
-            "The score of a row is the sum of these parts. Zero is the average row. All charts have the same scale. "
-            f"Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them.",
+            f"The score of a row is the sum of these parts. Zero is the average of the {rows}. All charts have one "
+            f"scale. Grey bars show the distribution of the {rows}. Curves of numbers cover the middle 98 % of them.",
             reasons * is_other,
         )
         + f'<div class="columns">{"".join(draw_shape(shape, room) for shape in drawn)}</div>'
@@ -738,7 +742,7 @@ def _warnings(of: Findings) -> Section:
     notes = _noticed(of)
     listed += f"<h3>Notes</h3>{markup.items(notes)}" if notes else ""
     drift = "" if of.drift is None else (
-        "<h3>The held-out rows compared with the training rows</h3>"
+        f"<h3>The {of.these} compared with the training rows</h3>"
         f'<div class="scroll drift" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
         f"{paragraph(MEANING, _by_drawing(of), kind='soft')}"
     )  # fmt: skip
@@ -782,7 +786,7 @@ def _cutoff(of: Findings) -> Section | None:
         )
         if of.cutoff.asked != "recall":  # whose positives are independent draws either way
             told += (
-                " It is proved for held-out rows that were drawn independently. If a fixed share of both sides was "
+                " It is proved for held-out rows that were drawn independently. If a fixed share of both classes was "
                 "held out at random, as the command does without --test and --time, it was simulated."
             )
         body += paragraph(told, kind="soft")
@@ -846,7 +850,7 @@ def _glossary(of: Findings) -> Section:
         "Recall": f"The share of all {of.hit}s that is among the rows taken.",
         "Lift": f"The precision divided by the share of {of.hit}s in all rows; 1 is chance.",
         "By chance": "The average for a list in random order.",
-        "Interval": "The range of the number that is compatible with the held-out rows, with the stated confidence.",
+        "Interval": f"The range of the number that is compatible with the {of.these}, with the stated confidence.",
         "AUC": "The share of pairs of a positive and a negative that are in the right order; 0.5 is chance. The "
         f"partial AUC uses the {of.first} {of.miss}s only, scaled so that 0.5 is chance.",
         "Average precision": f"The mean of the precision at the place of each {of.hit}.",
@@ -856,6 +860,8 @@ def _glossary(of: Findings) -> Section:
         "treats all places alike.",
         "Penalty": "A term that keeps coefficients small, so that the list does not overfit the training rows.",
     }
+    if of.these != "held-out rows":
+        del words["Held-out rows"]
     for name in of.quality.lists:
         if name == LINEAR:
             words["Linear model"] = "A logistic regression on the same columns, learned from the training rows."

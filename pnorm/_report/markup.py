@@ -100,7 +100,7 @@ def without_interval(of: Quality) -> str:
 def jointly(of: Quality) -> str:
     """Return what the intervals of the differences hold, as a sentence in plain text; empty without differences."""
     n = len(of.differences) + len(of.averages)
-    if not n:
+    if not n or not of.compares:
         return ""
     sure = f"{100 * of.confidence:.4g} % confidence"
     return f"The intervals of the {n} differences to other lists hold jointly with {sure} (Bonferroni)."

@@ -322,6 +322,7 @@ def report_html(
         trace=trace,
         cutoff=cutoff,
         drift=moved,
+        of_test=beside.of_test,
         at_random=beside.at_random,
         notes=said,
         facts=beside.facts,

@@ -244,7 +244,10 @@ def doubts(quality: Quality) -> str:
     return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden_probabilities(quality)]))
 
 
-AT_RANDOM = "The rows were drawn at random, so this is chance, or the scores fit the training rows too closely."
+AT_RANDOM = (
+    "The rows were drawn at random, so such changes are chance. Those of the scores may also mean that these fit the "
+    "training rows too closely."
+)
 """The explanation of changes between training rows and held-out rows that were drawn at random."""
 
 
