@@ -277,6 +277,10 @@ class Cutoff:
         """Return the number of positives among the held-out rows taken."""
         return round(self.n_pos * float(self.recall or 0.0))
 
+    def _hits(self) -> str:
+        """Return the guaranteed hits within a budget, rounded down."""
+        return "" if self.promised is None else _count(self.promised, math.floor)
+
     def _at(self) -> str:
         """Return the score of the nearest cut as text that takes the same held-out rows."""
         return self._written or f"{self.nearest!r}".removesuffix(".0")
@@ -306,7 +310,7 @@ class Cutoff:
         elif self.asked == "recall":
             promise = f"{self.promised:.4g} of the positives are among them"
         else:
-            promise = f"{_count(self.promised, math.floor)} of {_count(self.rows)} are positives on average"
+            promise = f"{self._hits()} of {_count(self.rows)} are positives on average"
         at = f"Rows with a score of {self._at()} or more"
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
         rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]

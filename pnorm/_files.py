@@ -44,7 +44,7 @@ _INSTEAD = {
     "score_samples": "call model.score(X)",
     "predict_proba": "call model.probability(X), which returns the probability of the positive class",
     "shapes": "call pnorm.shapes(model.lam, model.H)",
-    "report_html": "call pnorm.report_html(path, X, y, model.H, model.lam)",
+    "report_html": "call pnorm.report_html(path, X, y, model.H, model.lam, p=model.p, intercept=model.intercept)",
     "feature_importances_": "call pnorm.importance(pos, neg, model.H, model.lam)",
     "choose_cutoff": "call pnorm.cutoff(model.score(X), y=y, ...), and pass what it returns to ScoringFunction",
     "threshold_": "see model.cutoff and model.intercept",

@@ -220,6 +220,20 @@ def dated(n=300, seed=3):
     return {"joined": at, "wait": waits, "at": times, "smoker": smokes}  # fmt: skip
 
 
+def test_printed_rows_have_the_index_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    H, lam = rankers.columns(2, names=["a", "b"]), [1.0, 2.0]
+    X = [[1.0, 2.0], [3.0, 4.0]]
+    for rows, names in (
+        (pandas.DataFrame(X, columns=["a", "b"], index=[4000, 17]), ["4000", "17"]),
+        (pandas.DataFrame(X, columns=["a", "b"], index=["L1", "L2"]), ["L1", "L2"]),
+        (X, ["0", "1"]),
+        (np.array(X), ["0", "1"]),
+    ):
+        lines = str(pnorm.explain(rows, H, lam)).splitlines()
+        assert [line.split()[0] for line in lines[1:3]] == names
+
+
 @pytest.mark.parametrize(
     ("written", "told"),
     [("{}%", "8 %"), ("${}.25", "$8.25"), ("-£{}", "-£8"), ("{},25 EUR", "8.25 EUR"), ("{}", "8")],

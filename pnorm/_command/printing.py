@@ -538,7 +538,7 @@ def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
         promise = f"at least {100 * found.promised:.4g} % of the rows taken are positive"
     else:
         of = f"{found.rows:,.0f} rows taken from {found.of:,.0f}"
-        promise = f"at least {found.promised:,.1f} of {of} are positive, on average"
+        promise = f"at least {found._hits()} of {of} are positive, on average"
         chance = found.rows * found.n_pos / (found.n_pos + found.n_neg)
         more = ", which is more than the guarantee" if chance > found.promised else ""
         by_chance = f" A random order has {chance:,.1f} on average{more}."

@@ -256,8 +256,8 @@ class Explanation:
         parts = self.contributions[:_ROWS][:, few]
         write, write_score = sheet.same_digits(self.contributions), sheet.same_digits(self.scores, sign=False)
         cells = [
-            [str(i), write_score(float(f)), *map(write, of_row)]
-            for i, (f, of_row) in enumerate(zip(self.scores[:_ROWS], parts.tolist(), strict=True))
+            [name, write_score(float(f)), *map(write, of_row)]
+            for name, f, of_row in zip(self._row_names(), self.scores[:_ROWS], parts.tolist(), strict=True)
         ]
         largest = float(np.abs(self.contributions).max(initial=0.0)) or 1.0
         sizes = np.hstack([np.zeros((len(cells), 2)), parts / largest])
@@ -265,6 +265,12 @@ class Explanation:
         left = " and ".join(f"{k} more {what}{'s' if k > 1 else ''}" for k, what in lost if k > 0)
         note = f"base {write_score(self.base)}: {self.compared_with}" + (f"; {left}" if left else "")
         return ["row", "score", *[self.names[c] for c in few]], cells, sizes, note
+
+    def _row_names(self) -> list[str]:
+        """Return the names of the rows that are printed: the index of a frame, or the numbers from 0."""
+        n, index = min(len(self.scores), _ROWS), getattr(self._rows, "index", None)
+        named = range(n) if index is None or callable(index) else index[:n]  # of a list or tuple, a method
+        return [shown(str(name), sheet.WIDEST) for name in named]
 
     def __str__(self) -> str:
         head, cells, _, note = self._table()
