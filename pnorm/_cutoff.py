@@ -124,6 +124,8 @@ class Cutoff:
     """The `threshold_` of an estimator, which its `decision_function` subtracts; None for other cut-offs."""
     _written = cast("str | None", None)  # no field either; a cut-off that is read from a file prints all digits
     """The score of the nearest cut as `written`."""
+    _is_further = False  # nor this
+    """Whether an earlier call found no cut-off on as many rows."""
 
     @property
     def rows(self) -> float:
@@ -323,6 +325,11 @@ class Cutoff:
         said = [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."]
         if self._tied():
             said.append(f"It takes {self._tied()}.")
+        if self._is_further:
+            said.append(
+                "An earlier call found no cut-off on as many rows. If these are the same rows, the confidence is up to "
+                f"{1.0 - self.confidence:.3g} lower for each further call."
+            )
         return said, rows
 
 
@@ -335,6 +342,13 @@ def of_estimator(found: Cutoff, zero: float) -> Cutoff:
     """Return an equal cut-off that prints what `decision_function` subtracts from scores."""
     found = copy(found)
     object.__setattr__(found, "_zero", zero)
+    return found
+
+
+def after_a_failure(found: Cutoff) -> Cutoff:
+    """Return an equal cut-off that prints that an earlier call found none."""
+    found = copy(found)
+    object.__setattr__(found, "_is_further", True)
     return found
 
 

@@ -44,7 +44,7 @@ from pnorm._categories import warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
+from pnorm._cutoff import Cutoff, after_a_failure, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
@@ -1434,6 +1434,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if before is None or before.score is not None or before == found:
             return found
         if (before.n_pos, before.n_neg) == (found.n_pos, found.n_neg):
+            self.cutoff_ = found = after_a_failure(found)
             warn(
                 "an earlier call found no cut-off on as many rows. If these are the same rows, each further call adds "
                 f"up to {1.0 - found.confidence:.3g} to the probability that the guarantee is broken. Use new labelled "

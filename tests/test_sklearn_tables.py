@@ -553,7 +553,7 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     assert model.cutoff_ is None
 
 
-def test_a_cut_off_that_keeps_nothing_takes_no_row():
+def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     model, X, y = fitted()
     threshold = model.threshold_
     model.choose_cutoff(X, y, precision=0.6)
@@ -581,6 +581,10 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row():
     )
     with pytest.warns(UserWarning, match=further):
         assert model.choose_cutoff(X, y, precision=0.6).kept
+    told = "An earlier call found no cut-off on as many rows. If these are the same rows, the confidence is up to 0.05 lower"
+    assert told in str(model.cutoff_)
+    model.report_html(tmp_path / "r.html", X, y)
+    assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.choose_cutoff(X, y, recall=0.6)  # the earlier call found one
