@@ -125,7 +125,7 @@ class Cutoff:
     _written = cast("str | None", None)  # no field either; a cut-off that is read from a file prints all digits
     """The score of the nearest cut as `written`."""
     _is_further = False  # nor this
-    """Whether an earlier call found no cut-off on as many rows."""
+    """Whether an estimator found no cut-off on as many rows before."""
 
     @property
     def rows(self) -> float:
@@ -138,15 +138,16 @@ class Cutoff:
         Returns
         -------
         dict
-            By name; an `Estimate` is a dictionary of ``value``, ``low`` and ``high``.
+            By name; an `Estimate` is a dictionary of ``value``, ``low`` and ``high``. With ``after_a_failure``, which
+            is True, if an estimator chose it after another one on as many rows was not found.
         """
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        found: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name, value in found.items():
             if isinstance(value, Estimate):
                 found[name] = dict(zip(("value", "low", "high"), value, strict=True))
             elif isinstance(value, tuple):
                 found[name] = list(value)
-        return found
+        return found | {"after_a_failure": True} if self._is_further else found
 
     @staticmethod
     def from_dict(data: Any) -> Cutoff:
@@ -674,6 +675,7 @@ def _read(fields: _checks.Fields) -> Cutoff:
                 f"'one_list' of the cut-off must be two numbers of rows in order; got {shown([low, high])}"
             )
         one_list = Interval(low, high)
+    is_further = fields.has("after_a_failure") and fields.of(bool, "after_a_failure")
     fields.nothing_else()
     there = [value is not None for value in (*about.values(), precision, recall, hits, one_list)]
     if any(there) != all(there):
@@ -687,8 +689,9 @@ def _read(fields: _checks.Fields) -> Cutoff:
         raise ValueError("'depth' of the cut-off must be n_pos + n_neg at most, and 'share' 1 at most")
     if asked == "budget" and target >= of:
         raise ValueError("'target' of the cut-off, a budget, must be less than 'of', the rows of a list")
-    return Cutoff(asked, target, kept, score, about["nearest"], about["promised"], confidence, depth, n_pos, n_neg,
-                  prior, of, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+    found = Cutoff(asked, target, kept, score, about["nearest"], about["promised"], confidence, depth, n_pos, n_neg,
+                   prior, of, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+    return after_a_failure(found) if is_further else found
 
 
 def _estimate(fields: _checks.Fields, key: str, confidence: float) -> Estimate | None:

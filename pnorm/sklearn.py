@@ -787,6 +787,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
         self._uncut = self.threshold_
         self.cutoff_: Cutoff | None = None
+        self._failures: dict[tuple[int, int], Cutoff] = {}  # the first cut-off that was not found, by numbers of rows
         if to_cut is not None:
             assert self.cutoff is not None
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
@@ -1401,7 +1402,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         UserWarning
             If no cut-off meets the requirement. The message has the bound that the nearest cut proves. Also if an
-            earlier call found none on as many rows, as further attempts on the same rows weaken the guarantee.
+            earlier call since `fit` found none on as many rows, as further attempts on the same rows weaken the
+            guarantee. The cut-off prints this as well, in a report and from a model file too.
 
         Notes
         -----
@@ -1429,11 +1431,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         asked = {"precision": precision, "budget": budget, "recall": recall}
         more = {"of": of, "at_least": at_least, "prior": prior, "confidence": confidence}
-        before = self.cutoff_
+        failures = dict(self._failures)
         found = self._cut(f, self._is_positive(y, X), **asked, **more)
-        if before is None or before.score is not None or before == found:
-            return found
-        if (before.n_pos, before.n_neg) == (found.n_pos, found.n_neg):
+        first = failures.get((found.n_pos, found.n_neg), found)
+        if first != found:
             self.cutoff_ = found = after_a_failure(found)
             warn(
                 "an earlier call found no cut-off on as many rows. If these are the same rows, each further call adds "
@@ -1447,6 +1448,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)
         self.threshold_ = self._uncut if found.score is None else zero_of(found.score)
         self.cutoff_ = of_estimator(found, self.threshold_)
+        if found.score is None:
+            self._failures.setdefault((found.n_pos, found.n_neg), found)
         if found.score is None:
             warn(f"predict will take no row: {found._none()}", UserWarning)
         return self.cutoff_

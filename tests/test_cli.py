@@ -710,7 +710,7 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
     assert f" other {by:+.0f} ({low:.0f} to {high:+.0f}) ".replace("-", "−").replace("+0", "0") in text
     short, full = [" ".join(printing.test_notes(found, has_details)) for has_details in (False, True)]
     assert "hold jointly" not in short
-    assert "The intervals of the 2 differences to other lists hold jointly with 95 % confidence" in full
+    assert "The intervals of all 2 differences to other lists, shown or not, hold jointly with 95 % confidence" in full
     value, low, high = found.averages[0].value
     exact = [pnorm.metrics.average_precision(*sides) for sides in ((f_pos, f_neg), (g_pos, g_neg))]
     assert float(value) == pytest.approx(exact[0] - exact[1])
@@ -1769,7 +1769,7 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     more = ["--label", "fraud", "--id", "tx", "--out", tmp_path / "again.csv", "--report", page]
     status, out, err = run(capsys, path, "--model", model, *more)
     assert (status, err) == (0, "")
-    assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
+    assert "The rows with labels compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
     columns = ["tx", "score", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])

@@ -220,7 +220,10 @@ def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
         assert whole[name][1] == pytest.approx(value, rel=1e-12)
         assert bool(re.search(r"\d to \d", whole[name][0])) == (name != "positives above every negative")
     assert "Positives above every negative have none: one row decides" in full.words
-    assert "The intervals of the 8 differences to other lists hold jointly with 95 % confidence" in full.words
+    assert (
+        "The intervals of all 8 differences to other lists, shown or not, hold jointly with 95 % confidence"
+        in full.words
+    )
 
 
 def test_other_lists_stand_beside_it(fitted, tmp_path):

@@ -585,9 +585,18 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     assert told in str(model.cutoff_)
     model.report_html(tmp_path / "r.html", X, y)
     assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
+    for again in ({"precision": 0.6}, {"recall": 0.6}):  # the same call once more, and another one
+        with pytest.warns(UserWarning, match=further):
+            model.choose_cutoff(X, y, **again)
+        pnorm.save(tmp_path / "m.json", model)
+        for kept in (pnorm.load(tmp_path / "m.json").cutoff, pickle.loads(pickle.dumps(model)).cutoff_):
+            assert told in str(kept)
+            assert kept == model.cutoff_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.choose_cutoff(X, y, recall=0.6)  # the earlier call found one
+        model.choose_cutoff(X[:-1], y[:-1], recall=0.6)  # of other rows
+        model.fit(X, y).choose_cutoff(X, y, recall=0.6)  # of another model
+    assert "earlier call" not in str(model.cutoff_)
 
 
 @pytest.mark.parametrize("early", [False, True])

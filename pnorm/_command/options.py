@@ -137,7 +137,12 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("data").add_argument
     add("paths", nargs="*", metavar="FILE", help="files or folders with the rows; - is standard input")
     add("--label", metavar="COLUMN", help="column of labels (required without --model)")
-    add("--positive", metavar="VALUE", action="append", help="label of positive rows (default: 1, yes); repeatable")
+    add(
+        "--positive",
+        metavar="VALUE",
+        action="append",
+        help="label of positive rows (default: 1, yes, ...); repeatable",
+    )
     add("--negative", metavar="VALUE", action="append", help="label of negative rows; repeatable; see labels below")
     add(
         "--unlabelled",

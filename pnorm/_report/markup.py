@@ -103,7 +103,7 @@ def jointly(of: Quality) -> str:
     if not n or not of.compares:
         return ""
     sure = f"{100 * of.confidence:.4g} % confidence"
-    return f"The intervals of the {n} differences to other lists hold jointly with {sure} (Bonferroni)."
+    return f"The intervals of all {n} differences to other lists, shown or not, hold jointly with {sure} (Bonferroni)."
 
 
 def signed_count(value: float) -> str:

@@ -244,10 +244,7 @@ def doubts(quality: Quality) -> str:
     return " ".join(filter(None, [by_chance, told if is_wrong else "", hidden_probabilities(quality)]))
 
 
-AT_RANDOM = (
-    "The rows were drawn at random, so such changes are chance. Those of the scores may also mean that these fit the "
-    "training rows too closely."
-)
+AT_RANDOM = "The rows were drawn at random, so such changes are chance."
 """The explanation of changes between training rows and held-out rows that were drawn at random."""
 
 
@@ -259,7 +256,8 @@ def of_drift(drift: Drift | None, at_random: bool = False) -> list[Verdict]:
     found = [Verdict("drift", sentence, grave=grave) for sentence, grave in told]
     grave = [k for k, verdict in enumerate(found) if verdict.grave]
     if at_random and grave:
-        found[grave[-1]] = found[grave[-1]]._replace(text=f"{found[grave[-1]].text} {AT_RANDOM}")
+        close = " Scores may also fit the training rows too closely." * bool(drift.score.beyond_chance)
+        found[grave[-1]] = found[grave[-1]]._replace(text=f"{found[grave[-1]].text} {AT_RANDOM}{close}")
     return found
 
 
