@@ -1761,3 +1761,21 @@ def test_values_that_may_mean_missing_are_in_the_warning_with_what_to_do():
 def test_a_kind_may_be_written_with_a_hyphen():
     a, b = {"x": ["Rome", "ROME", "Bonn"] * 20}, {"x": ["rome", "Bonn", "Bonn"] * 20}
     assert made(a, b, kinds={"x": "any-case"}).to_dict() == made(a, b, kinds={"x": "any case"}).to_dict()
+
+
+def test_the_warning_names_the_kinds_that_say_which_of_two_readings():
+    marks, days = [f"{k},{k + 100}" for k in range(1, 90)], [f"{1 + k % 12:02}/{1 + k % 11:02}/2024" for k in range(89)]
+    _, said = told({"z": marks, "day": days, "x": ["a"] * 89}, {"z": marks, "day": days, "x": ["b"] * 89})
+    kinds = said.split("to change that: ")[1]
+    assert kinds.startswith('"decimal point" or "decimal comma" says which mark numbers have before the fraction, "day')
+    assert '"day first" or "month first" says what dates begin with' in kinds
+
+
+@pytest.mark.parametrize(("words", "values"), [(["0,343", "-0,663", "2,338"], [0.343, -0.663, 2.338]),
+                                               (["0.343", "1,234.5", "2.338"], [0.343, 1234.5, 2.338])])  # fmt: skip
+def test_a_zero_in_front_is_no_thousand(words, values):
+    column = [word for word in words for _ in range(20)]
+    H = made({"z": column}, {"z": column[::-1]})
+    assert H.plan[0].kind == "number"
+    form, doubt = _forms.number_form(words)
+    assert (doubt, [_forms.number(word, form) for word in words]) == ("", values)

@@ -1025,6 +1025,7 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     number = "CAST(s || '0' || d || '.' || f || '0' || e AS DOUBLE PRECISION)"
     groups = " AND ".join(
         [f"LENGTH(i) - LENGTH(d) <= {_MOST_MARKS} AND (d = i OR LENGTH(i) - 4 * (LENGTH(i) - LENGTH(d)) IN (1, 2, 3))"]
+        + ["(d = i OR SUBSTR(i, 1, 1) <> '0')"]
         + [
             f"(LENGTH(i) - LENGTH(d) < {k} OR SUBSTR(i, LENGTH(i) - {4 * k - 1}, 1) = m)"
             for k in range(1, _MOST_MARKS + 1)

@@ -40,8 +40,9 @@ _PLAINER = str.maketrans(PLAINER)
 MARKS = {".": ", '", ",": ". '"}
 """Marks between thousands, by the mark before the fraction."""
 
+# Thousands have no zero in front, so that "0,343" has one reading.
 NUMBER_OF = {
-    point: re.compile(rf"[+-]?(?:\d{{1,3}}([{marks}])\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
+    point: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{marks}])\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
                       rf"|\d+(?:{re.escape(point)}\d*)?(?:[eE][+-]?\d+)?|{re.escape(point)}\d+)", re.ASCII)
     for point, marks in MARKS.items()
 }  # fmt: skip

@@ -61,6 +61,12 @@ WISHES = {
 _TWO = (("decimal point", "decimal comma"), (DAY_FIRST, MONTH_FIRST))
 """Words of `kinds` for two readings of one text."""
 
+_SAYS = {
+    "decimal point": "says which mark numbers have before the fraction",
+    DAY_FIRST: "says what dates begin with",
+}
+"""What they do, by the first of them."""
+
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
@@ -488,7 +494,9 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     }
     of_time = any(of.ask is not None and DURATION in of.ask.kinds for of in of_kind[_DOUBTS])
     apply = {*said, *[_OF_TIME] * of_time}
-    uses = [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
+    asked = {kind for of in learned if of.ask is not None for kind in of.ask.kinds}
+    uses = [f'"{one}" or "{other}" {_SAYS[one]}' for one, other in _TWO if {one, other} <= asked]
+    uses += [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
     if _APART in said:
