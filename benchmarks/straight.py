@@ -1,4 +1,4 @@
-"""Where the truth is a straight line: the estimator by default beside straight lines.
+"""The precision at the top of `PNormPush()` and of logistic regression on rows that are drawn from straight lines.
 
     OMP_NUM_THREADS=1 python benchmarks/straight.py [--draws 10]     # 20 minutes on one core; needs scikit-learn
 

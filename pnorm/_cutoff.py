@@ -240,8 +240,11 @@ class Cutoff:
         less = "recall= or budget=" if self.asked == "precision" else "less"  # a lower precision may fail as well
         return ". ".join([*self._missed(), f"Label new rows, and try again or ask for {less} on these"])
 
-    def _missed(self) -> list[str]:
-        """Return sentences that say that no cut-off keeps the target, and what the nearest cut proves."""
+    def _missed(self, option: str = "at_least=") -> list[str]:
+        """Return sentences that say that no cut-off keeps the target, and what the nearest cut proves.
+
+        `option` is that of `_begins`.
+        """
         if self.asked == "budget":
             return [f"no cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer"]
         missed = [f"no cut-off keeps a {self.asked} of {self.target:.4g} {self._sure()}"]
@@ -253,7 +256,7 @@ class Cutoff:
                 f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
                 f"{self.promised:.4g} (one-sided bound)"
             )
-        return [*missed, *self._begins("at_least=")]
+        return [*missed, *self._begins(option)]
 
     def _begins(self, option: str, rows: str = "these rows") -> list[str]:
         """Return sentences on where the tests of a precision begin; none if no labels of these rows would have passed.
@@ -301,10 +304,10 @@ class Cutoff:
     def _sure(self) -> str:
         return f"with {100 * self.confidence:.4g} % confidence"
 
-    def _told(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return the guarantee in sentences, and numbers with their names."""
+    def _told(self, option: str = "at_least=") -> tuple[list[str], list[tuple[str, str]]]:
+        """Return the guarantee in sentences, and numbers with their names; `option` is that of `_begins`."""
         if self.score is None or self.promised is None or self.one_list is None:
-            told = [f"{said[:1].upper()}{said[1:]}." for said in self._missed()]
+            told = [f"{said[:1].upper()}{said[1:]}." for said in self._missed(option)]
             if self.promised is None:
                 told.append("There are too few rows, or too few different scores, to cut the list.")
             return told, []
@@ -339,17 +342,11 @@ def zero_of(score: float) -> float:
     return float(np.nextafter(score, -np.inf))
 
 
-def of_estimator(found: Cutoff, zero: float) -> Cutoff:
-    """Return an equal cut-off that prints what `decision_function` subtracts from scores."""
+def of_estimator(found: Cutoff, zero: float | None, is_further: bool) -> Cutoff:
+    """Return an equal cut-off that prints what an estimator knows of it: its `_zero`, and whether it `_is_further`."""
     found = copy(found)
     object.__setattr__(found, "_zero", zero)
-    return found
-
-
-def after_a_failure(found: Cutoff) -> Cutoff:
-    """Return an equal cut-off that prints that an earlier call found none."""
-    found = copy(found)
-    object.__setattr__(found, "_is_further", True)
+    object.__setattr__(found, "_is_further", is_further)
     return found
 
 
@@ -691,7 +688,7 @@ def _read(fields: _checks.Fields) -> Cutoff:
         raise ValueError("'target' of the cut-off, a budget, must be less than 'of', the rows of a list")
     found = Cutoff(asked, target, kept, score, about["nearest"], about["promised"], confidence, depth, n_pos, n_neg,
                    prior, of, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
-    return after_a_failure(found) if is_further else found
+    return of_estimator(found, None, is_further)
 
 
 def _estimate(fields: _checks.Fields, key: str, confidence: float) -> Estimate | None:

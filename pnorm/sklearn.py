@@ -44,7 +44,7 @@ from pnorm._categories import warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, after_a_failure, check_asked, cutoff_of_model, of_estimator, zero_of
+from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
@@ -1431,11 +1431,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         asked = {"precision": precision, "budget": budget, "recall": recall}
         more = {"of": of, "at_least": at_least, "prior": prior, "confidence": confidence}
-        failures = dict(self._failures)
         found = self._cut(f, self._is_positive(y, X), **asked, **more)
-        first = failures.get((found.n_pos, found.n_neg), found)
-        if first != found:
-            self.cutoff_ = found = after_a_failure(found)
+        if found._is_further:
             warn(
                 "an earlier call found no cut-off on as many rows. If these are the same rows, each further call adds "
                 f"up to {1.0 - found.confidence:.3g} to the probability that the guarantee is broken. Use new labelled "
@@ -1447,10 +1444,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)
         self.threshold_ = self._uncut if found.score is None else zero_of(found.score)
-        self.cutoff_ = of_estimator(found, self.threshold_)
+        sizes = found.n_pos, found.n_neg
+        self.cutoff_ = of_estimator(found, self.threshold_, self._failures.get(sizes, found) != found)
         if found.score is None:
-            self._failures.setdefault((found.n_pos, found.n_neg), found)
-        if found.score is None:
+            self._failures.setdefault(sizes, found)
             warn(f"predict will take no row: {found._none()}", UserWarning)
         return self.cutoff_
 

@@ -98,7 +98,7 @@ def test_what_is_chosen_among_is_made_once(monkeypatch, frame, how):
     import pnorm.rankers._from_table as module
 
     made = []
-    monkeypatch.setattr(module, "_tell", lambda learned, plan_called: made.append(learned))
+    monkeypatch.setattr(module, "_tell", lambda learned, of_estimator: made.append(learned))
     model = PNormPush(**how).fit(*frame)
     assert len(made) == 1
     kinds = {None: ["line + cuts", "steps"], True: ["line + cuts"], False: ["cuts", "steps"]}[how.get("linear")]

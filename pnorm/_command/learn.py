@@ -412,7 +412,7 @@ def _print(
     moved = printing.moved_lines([of.text for of in told if of.key == "drift" and of.grave])
     printing.section(f"Changes between training rows and {job.told.partition(',')[0]}", moved)
     if found.cutoff is not None:
-        lines = printing.cutoff_lines(found.cutoff, job.test is None and job.columns.time is None)
+        lines = printing.cutoff_lines(found.cutoff, job.at_random)
         if arguments.budget is not None:
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
         printing.section("Cut-off", lines)
@@ -620,7 +620,7 @@ def _next(
             if simpler is not None:
                 step(*simpler, ["-p"] if "-p" in simpler[1] else [])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing and of.name not in apart]
-    if found.tested is not None and job.test is None and job.columns.time is None:
+    if found.tested is not None and job.at_random:
         dividing = next((name for name in dates if _divides(arguments, job, name)), None)
         if dividing is not None:
             step("Test on the latest rows", ["--time", dividing])

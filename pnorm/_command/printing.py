@@ -452,8 +452,7 @@ def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] =
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    few = markup.too_few(quality)
-    told = [*no_better, markup.headline(quality), *below, *([few] if few else markup.larger_auc(quality))]
+    told = [*no_better, markup.headline(quality), *below, *markup.untested(quality)]
     wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],

@@ -287,7 +287,7 @@ def reasons(
     for start in range(0, size, step):
         some = X if step >= size else _checks.rows(X, np.arange(start, min(start + step, size)))
         parts, _ = parts_of(some, H, lam, _checks.threads(n_threads))
-        found += beside_means(some, H, parts, beside, "").reasons(n, either=True)
+        found += beside_means(some, H, parts, beside).reasons(n, either=True)
     return found
 
 

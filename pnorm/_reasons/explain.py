@@ -398,7 +398,7 @@ def explain(
     return beside_means(X, rankers, parts, means, "the reference" if others.shape[1] == 1 else told)
 
 
-def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector, compared_with: str) -> Explanation:
+def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector, compared_with: str = "") -> Explanation:
     """Return contributions of columns, from `parts` of `parts_of` and the means of other rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         base, scores = float(means.sum()), parts.sum(axis=0)
@@ -419,9 +419,9 @@ def beside_average(
     return beside_means(X, rankers, parts, average, compared_with)
 
 
-def average_row(push: str) -> str:
-    """Return what effects are compared with by default, in words: the average training row of the other class."""
-    return f"the average {'positive' if push == 'bottom' else 'negative'} training row"
+def average_row(push: str, which: str = "training row") -> str:
+    """Return what effects are compared with by default, in words: the average of the rows of the other class."""
+    return f"the average {'positive' if push == 'bottom' else 'negative'} {which}"
 
 
 def without_level_trends(means: Vector, X: Any, rankers: Rankers, lam: Vector, n_threads: int | None = None) -> Vector:

@@ -776,8 +776,7 @@ def _table_of_plan(of: Findings) -> str:
 def _cutoff(of: Findings) -> Section | None:
     if of.cutoff is None:
         return None
-    sentences, table = of.cutoff._told()
-    sentences = [sentence.replace("at_least= ", "at_least (--at-least of the command) ") for sentence in sentences]
+    sentences, table = of.cutoff._told("at_least (--at-least of the command)")
     body = paragraph(*[text(line, markup.SENTENCE) for line in sentences])
     if table:
         body += markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])

@@ -222,14 +222,6 @@ def _above_chance(of: Quality, key: str, difference: Difference) -> bool:
     return measure.others[of.lists.index(difference.other)] > measure.chance
 
 
-def too_few(of: Quality) -> str:
-    """Return that there are too few rows to compare lists; empty if there are enough, or no other lists."""
-    if of.compares or not of.lists:
-        return ""
-    n, kind = min((of.n_pos, "positive"), (of.n_neg, "negative"))
-    return f"{counted(n, f'{kind} row')} {'is' if n == 1 else 'are'} too few to say whether another list is better."
-
-
 def calibrated(of: Quality) -> tuple[str, bool]:
     """Return whether the test shows that the probabilities are wrong, in words, and whether they are.
 
@@ -350,8 +342,7 @@ def beside(of: Quality) -> list[str]:
         parts = [f"{hits}{_in_brackets(*notes)}"]
         parts += [] if average is None else [_averages(of, average, of_average[difference.other])]
         told.append(f"Against {in_words(difference.other)}: {'; '.join(parts)}.")
-    few = too_few(of)
-    return [*told, *([few] if few else larger_auc(of))]
+    return [*told, *untested(of)]
 
 
 def _averages(of: Quality, difference: Difference, other: float) -> str:
@@ -381,8 +372,12 @@ def difference_of_averages(of: Difference) -> str:
     return f"{value} ({low} to {high}){_BEYOND[shown_by_averages(of)]}"
 
 
-def larger_auc(of: Quality) -> list[str]:
-    """Return that other lists have a larger AUC, in two sentences, if some have."""
+def untested(of: Quality) -> list[str]:
+    """Return what no test is behind: that rows are too few to compare lists, or else that others have a larger AUC."""
+    if of.lists and not of.compares:
+        n, kind = min((of.n_pos, "positive"), (of.n_neg, "negative"))
+        are = "is" if n == 1 else "are"
+        return [f"{counted(n, f'{kind} row')} {are} too few to say whether another list is better."]
     auc = of.measure("auc")
     own = f"{float(auc.value):.3f}"
     least = max(float(auc.value) + _LARGER_AUC, auc.chance)

@@ -21,7 +21,7 @@ from pnorm._job.learn import kept
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.drift import drift as compared
-from pnorm._reasons.explain import beside_means, means_of, parts_of, without_level_trends
+from pnorm._reasons.explain import average_row, beside_means, means_of, parts_of, without_level_trends
 from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._report import content, markup
@@ -303,7 +303,7 @@ def report_html(
         label="" if label is None else text(label, 200),
         rows_called=_heading(ids),
         rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, listed, n_rows, means, n_threads),
-        reference=beside.told or f"the average {'positive' if push == 'bottom' else 'negative'} {which}",
+        reference=beside.told or average_row(push, which),
         importance=matters,
         thinned=thinned,
         depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
@@ -407,7 +407,7 @@ def _first_rows(
     if not order.size:
         return []
     some, means = _checks.rows(X, order), without_level_trends(means, X, rankers, lam, n_threads)
-    found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means, "")
+    found = beside_means(some, rankers, parts_of(some, rankers, lam, n_threads)[0], means)
     names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
     return [
         Row(

@@ -65,7 +65,7 @@ _SAYS = {
     "decimal point": "says which mark numbers have before the fraction",
     DAY_FIRST: "says what dates begin with",
 }
-"""What they do, by the first of them."""
+"""What a pair of these kinds says, by the first of the two, for the warning of `from_table`."""
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
@@ -348,7 +348,7 @@ def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> T
         (cells,) = _checks.cells_of(X, "X", found, width, [c])
         return ColumnOfRows([(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places])
 
-    return made(column, "X", found, width, positive.size, plan_called="model.rankers_.plan", **how)
+    return made(column, "X", found, width, positive.size, of_estimator=True, **how)
 
 
 def made(
@@ -365,11 +365,11 @@ def made(
     min_rows: int | None = None,
     max_levels: int = 255,
     n_threads: int | None = None,
-    plan_called: str = "H.plan",
+    of_estimator: bool = False,
 ) -> Table:
     """Return the weak rankers of a table; `column` is a function that returns its columns.
 
-    `plan_called` is the plan of the result in a warning.
+    `of_estimator` is whether an estimator makes them, which a warning depends on.
     """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
@@ -396,7 +396,7 @@ def made(
         rows = "pos and neg" if name == "pos" else name
         hint = '; kinds={"COLUMN": "category"} uses one anyway' if any(of.has_levels for of in learned) else ""
         raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
-    _tell(learned, plan_called)
+    _tell(learned, of_estimator)
     as_levels = [of.plan.name for of in learned if of.has_levels]
     return Table(found, width, sources, plan, [of.ask for of in learned if of.ask is not None], as_levels)
 
@@ -454,7 +454,7 @@ class _Learned:
     """Whether it is left out, and some of its values would be levels of a category."""
 
 
-def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
+def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
     """Warn, once, of columns that are left out, are in doubt, or may be known only after the outcome.
 
     The message has names only, so that it is mostly the same in all folds of a cross-validation. It is not printed
@@ -501,10 +501,11 @@ def _tell(learned: Sequence[_Learned], plan_called: str) -> None:
     hints += ["replace values that do not read with None"] * (_UNREAD in said)
     if _APART in said:
         values = sorted({of.plan.apart for of in of_kind[_APART]})[:_MOST_NAMED]
-        by_option = f", or pass missing={values!r}" if "rankers_" in plan_called else ""
+        by_option = f", or pass missing={values!r}" * of_estimator
         hints.append(f"replace values that mean missing with None{by_option}")
     lines = [_wrapped(f"{_COLUMNS} {what}: {names}.") for what, names in said.items()]
     facts = [(_SUSPECTED.get(kind, kind), of.plan.name) for kind, columns in of_kind.items() for of in columns]
+    plan_called = "model.rankers_.plan" if of_estimator else "H.plan"
     warn("\n".join([*lines, f"{plan_called} has the reasons; {'; '.join(hints)}"]), TableWarning, once=facts)
 
 
