@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pnorm import _checks, rankers
-from pnorm._checks import CaseWeights, Vector
+from pnorm._checks import ONLY, CaseWeights, Lines, Vector
 from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm.metrics import Estimate
 from pnorm.metrics._by_name import LARGER, scorer_of_lists, shared_rows
@@ -28,12 +28,21 @@ from pnorm.rankers._table import Table
 LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
 
+_MADE: dict[str, tuple[Lines, str]] = {
+    LINES: (ONLY, "l2"),
+    CUTS: (False, "l2"),
+    BOTH: (True, "l2"),
+    STEPS: (False, "l1"),
+}
+"""The lines of each kind, and the penalty that is compared along a path."""
+
 TERMS = {BOTH: "lines with fine steps", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
 """Words for the terms of a score, by the kind of its weak rankers."""
 
-OFFERED = (BOTH, STEPS)
-"""The kinds that are compared: lines with fine steps, and step functions. Four kinds and five powers cost five times as
-much and are no better: see "both, steps; p = 1, 4"."""
+OFFERED = (BOTH, STEPS, LINES)
+"""The kinds that are compared: lines with fine steps, step functions, and straight lines. The first of equal ones is
+chosen. Straight lines are for rows whose truth is straight (``benchmarks/straight.py``). Four kinds and five powers
+cost three times as much and are no better: see "both, steps; p = 1, 4"."""
 
 N_CUTS = 255
 """Largest number of cuts of a column, as many as fit a byte. The penalty keeps the score smooth."""
@@ -89,44 +98,41 @@ class Kind(NamedTuple):
 
 
 def kinds(
-    pos: Any, neg: Any, *, names: Any = None, monotone: Any = None, linear: bool | None = None, **of_cuts: Any
+    pos: Any, neg: Any, *, names: Any = None, monotone: Any = None, linear: Lines | None = None, **of_cuts: Any
 ) -> dict[str, Kind]:
     """Return the kinds of weak rankers that two matrices allow.
 
-    Constant columns cannot be cut. `linear` is whether the cuts have a line beside them; None compares both.
+    Constant columns cannot be cut. `linear` is whether columns have a line; None compares the kinds of `OFFERED`.
     """
     of_columns = {"names": names, "monotone": monotone}
     size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.width(pos, "pos")
-    of_cuts["n_cuts"] = cuts_of(size, of_cuts.get("n_cuts", N_CUTS))
-    cuts = partial(rankers.quantile_thresholds, **of_cuts, missing="own", **of_columns)
-    lines = partial(rankers.normalized, **of_columns)
-    found = {
-        LINES: Kind(lines, "l2"),
-        CUTS: Kind(cuts, "l2"),
-        BOTH: Kind(partial(cuts, linear=True), "l2"),
-        STEPS: Kind(cuts, "l1"),
-    }
-    offered = _offered(linear, size)
     if not _checks.is_sparse(pos):
         low = np.minimum(np.min(pos, axis=0), np.min(neg, axis=0))
         high = np.maximum(np.max(pos, axis=0), np.max(neg, axis=0))
-        offered = (LINES,) if (low == high).all() else offered
-    return {name: found[name]._replace(strong=is_wide(size)) for name in offered}
+        if (low == high).all():
+            return {LINES: Kind(partial(rankers.normalized, **of_columns), "l2", strong=is_wide(size))}
+    of_cuts["n_cuts"] = cuts_of(size, of_cuts.get("n_cuts", N_CUTS))
+    return _kinds(partial(rankers.quantile_thresholds, **of_cuts, missing="own", **of_columns), size, linear)
 
 
-def kinds_of_table(size: Size, *, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:
+def kinds_of_table(size: Size, *, linear: Lines | None = None, **of_table: Any) -> dict[str, Kind]:
     """Return the kinds of weak rankers of a table of mixed columns; `of_table` are options of `rankers.from_table`."""
     of_table["n_cuts"] = cuts_of(size, of_table.get("n_cuts", N_CUTS))
-    cuts = partial(rankers.from_table, **of_table)
-    found = {BOTH: Kind(partial(cuts, linear=True), "l2"), STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
-    return {name: found[name]._replace(strong=is_wide(size)) for name in _offered(linear, size)}
+    return _kinds(partial(rankers.from_table, **of_table), size, linear)
 
 
-def kinds_of(table: Table, size: Size, linear: bool | None = None) -> dict[str, Kind]:
-    """Return the kinds of weak rankers of a table, for which those with lines were already made from all rows."""
-    cuts = table.without_lines()
-    found = {BOTH: Kind(lambda *_: table, "l2"), STEPS: Kind(lambda *_: cuts, "l1"), CUTS: Kind(lambda *_: cuts, "l2")}
-    return {name: found[name]._replace(strong=is_wide(size)) for name in _offered(linear, size)}
+def kinds_of(made: Callable[[Lines], Table], size: Size, linear: Lines | None = None) -> dict[str, Kind]:
+    """Return the kinds of weak rankers of a table; `made` makes them from all rows, with such lines."""
+    of_lines = {lines: made(lines) for lines in dict.fromkeys([_MADE[name][0] for name in _offered(linear, size)])}
+    return _kinds(lambda *_, linear: of_lines[linear], size, linear)
+
+
+def _kinds(make: Callable[..., Rankers], size: Size, linear: Lines | None) -> dict[str, Kind]:
+    """Return the kinds that are compared; `make` makes their weak rankers from both sides, with such lines."""
+    return {
+        name: Kind(partial(make, linear=_MADE[name][0]), _MADE[name][1], strong=is_wide(size))
+        for name in _offered(linear, size)
+    }
 
 
 def is_wide(size: Size) -> bool:
@@ -141,8 +147,10 @@ def cuts_of(size: Size, n_cuts: int = N_CUTS) -> int:
     return max(1, min(n_cuts, _CUTS_OF_WIDE, _RANKERS_OF_WIDE // size[1])) if is_wide(size) else n_cuts
 
 
-def _offered(linear: bool | None, size: Size) -> tuple[str, ...]:
+def _offered(linear: Lines | None, size: Size) -> tuple[str, ...]:
     """Return the kinds that are compared, given whether there is a line."""
+    if linear == ONLY:
+        return (LINES,)
     if is_wide(size):
         return (CUTS,) if linear is False else (BOTH,)
     return OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
@@ -270,7 +278,8 @@ def choose(
     powers = list(POWERS) if p is None else _checks.several(p, "p", _checks.power)
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
-        kinds = {name: kind for name, kind in kinds.items() if kind.along == "l2"}
+        of_l2 = [name for name, kind in kinds.items() if kind.along == "l2"]
+        kinds = {name: kinds[name] for name in (of_l2[:1] if given else of_l2)}  # one penalty does not suit two kinds
     rng = np.random.default_rng(seed)
     to_deal = isinstance(folds, numbers.Integral)
     of_sides = zip((pos, neg), (pos_weight, neg_weight), (None, None) if to_deal else folds, strict=True)

@@ -41,7 +41,7 @@ from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import warn
-from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Rows, Vector, Weights
+from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Lines, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
@@ -54,7 +54,7 @@ from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, fol
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
-from pnorm.rankers._from_table import of_rows
+from pnorm.rankers._from_table import of_rows, told_once
 from pnorm.rankers._table import Table, told_of_suspects
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -269,9 +269,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scikit-learn gets the list unchanged.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
         The weak rankers. None uses ``"table"`` if the columns of `X` have names or `kinds` is given, and
-        ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, and cuts in few steps (see Notes);
-        with rounds there are no lines. ``"table"``: weak rankers that suit each column of numbers, text, truth values,
-        dates and missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
+        ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, cuts in few steps, and lines alone
+        (see Notes); with rounds there are no lines. ``"table"``: weak rankers that suit each column of numbers, text,
+        truth values, dates and missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
         (`pnorm.rankers.quantile_thresholds`); a missing value, NaN, exceeds no cut and has its own weak ranker.
         ``"columns"``: the columns as they are. ``"normalized"``: the columns scaled to [0, 1]. ``"categories"``: an
         indicator per level (`pnorm.rankers.categories`). You can also pass a collection, a function of ``(pos, neg)``
@@ -280,10 +280,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator that is not fitted is cloned and fitted on the training rows.
     n_cuts : int
         Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
-    linear : bool, optional
-        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None chooses it with
-        the weak rankers if these are chosen, and is False otherwise. It applies to the rankers ``"table"`` and
-        ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
+    linear : bool or "only", optional
+        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. With ``"only"``, a
+        line takes the place of the cuts. None chooses it with the weak rankers if these are chosen, and is False
+        otherwise. It applies to the rankers ``"table"`` and ``"thresholds"``; see
+        `pnorm.rankers.quantile_thresholds`.
     solver : {"auto", "coordinate", "newton"}
         ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
         minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
@@ -349,8 +350,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The penalties; 0 with rounds. They are those of `cross_validation_`, or smaller if only a sample of many rows
         was used for the choice.
     kind_ : str or None
-        The chosen kind of weak rankers: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``, or
-        ``"lines"`` if all columns are constant; None if `rankers` were given.
+        The chosen kind of weak rankers: ``"line + cuts"``, ``"steps"`` or ``"lines"``, or ``"cuts"`` with
+        ``linear=False``; None if `rankers` were given.
     cross_validation_ : CrossValidation or None
         The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     out_of_fold_ : OutOfFold or None
@@ -394,12 +395,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The page "Choosing p and when to stop" describes how ``solver="auto"`` chooses. The candidates are a straight line
-    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. The measure is the partial AUC down
-    to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one standard error of
-    the best, the one with the largest average precision is chosen and minimised over all rows. Among equals, as on
-    separable rows, lines come before cuts, then the smaller p, then the larger penalty. Given parameters are not
-    chosen: with ``p=4`` only weak rankers and penalty are. If a class has more than 16,384 rows, as many are drawn for
-    the choice. If a class has one row, none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
+    and 255 cuts of each column, cuts in few steps, or a line alone; p = 1 or 4; and 11 penalties. The measure is the
+    partial AUC down to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one
+    standard error of the best, the one with the largest average precision is chosen and minimised over all rows. Among
+    equals, as on separable rows, lines with cuts come first, then cuts, then the smaller p and the larger penalty.
+    Given parameters are not chosen: with ``p=4`` only weak rankers and penalty are. With `l2` the weak rankers are
+    lines with cuts. If a class has more than 16,384 rows, as many are drawn for the choice. If a class has one row,
+    none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
 
     Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. (If a column has more than
     `n_cuts` + 1 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
@@ -458,7 +460,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         push: Literal["top", "bottom"] = "top",
         rankers: Any = None,
         n_cuts: int = 255,
-        linear: bool | None = None,
+        linear: Lines | None = None,
         solver: str = "auto",
         l1: float | None = None,
         l2: float | None = None,
@@ -904,7 +906,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.verbose, bool):
             _checks.count(self.verbose, "verbose", 0)
         if self.linear is not None:
-            _checks.flag(self.linear, "linear")
+            _checks.lines(self.linear)
         if self.kinds is not None and not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
             raise ValueError(
                 "kinds is for rankers='table'; for others make a collection, as pnorm.rankers.from_table(..., "
@@ -965,8 +967,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose what is None."""
         if self._is_table(rows.X) and not isinstance(self.rankers, Table):
             size = rows.positive.size, _checks.headings(rows.X, "X")[1]
-            table = self._table(rows, self.linear is not False, default.cuts_of(size, self.n_cuts))
-            kinds = default.kinds_of(table, size, self.linear)
+            with told_once([]):
+                made = partial(self._table, rows, n_cuts=default.cuts_of(size, self.n_cuts))
+                kinds = default.kinds_of(made, size, self.linear)
         elif self.rankers is None:
             how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
             kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
@@ -1092,7 +1095,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _checks.choice(kind, "rankers", _WORDS)
             names = self._names
             if kind == "table":
-                return self._table(rows, bool(self.linear), self.n_cuts)
+                return self._table(rows, self.linear or False, self.n_cuts)
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos,
@@ -1101,7 +1104,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     names=names,
                     missing="own",
                     monotone=monotone,
-                    linear=bool(self.linear),
+                    linear=self.linear or False,
                     n_threads=self._n_threads,
                 )
             if kind == "categories":
@@ -1123,7 +1126,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
         )
 
-    def _table(self, rows: _Rows, linear: bool, n_cuts: int) -> Table:
+    def _table(self, rows: _Rows, linear: Lines, n_cuts: int) -> Table:
         """Return the weak rankers of a table."""
         how = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
         return of_rows(rows.X, rows.positive, rows.number, linear=linear, **how)

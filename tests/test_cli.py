@@ -414,6 +414,12 @@ def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, argume
         (["--max-columns", "2", "-t", "5"], "-t trains in rounds, and --max-columns is for the minimum"),
         (["--linear", "--rankers", "columns"], "--linear cannot be combined with --rankers columns"),
         (["--linear", "-t", "5"], "-t trains in rounds, and --linear is for the minimum"),
+        (["--straight", "--rankers", "normalized"], "--straight cannot be combined with --rankers normalized"),
+        (["--straight", "-t", "5"], "-t trains in rounds, and --straight is for the minimum"),
+        (
+            ["--straight", "--linear"],
+            "--linear adds lines to the cuts, and --straight has no cuts. Leave one of them out",
+        ),
         (["--l2", "0.1", "--model", "m.json"], "--l2 is an option of learning, and --model does not learn"),
         (["--max-columns", "1", "--model", "m.json"], "--max-columns is an option of learning"),
     ],
@@ -657,7 +663,7 @@ def compared_file(tmp_path, effect, n=800, noise=3):
 
 
 def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
-    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])  # one line
+    path = compared_file(tmp_path, lambda X: 1.2 * np.sign(X[:, 0]))  # one column
     page = tmp_path / "r.html"
     status, out, _ = run(capsys, path, "--label", "y", "--report", page)
     assert status == 0
@@ -680,9 +686,11 @@ def test_a_list_that_is_no_better_than_others_says_so(capsys, tmp_path):
     assert "better than “logistic curves”" not in text  # they are no simpler
     steps = next_steps(out)
     words = steps["Learn straight lines only"]
-    assert words[-4:] == ["--rankers", "columns", "-p", "1"]
+    assert words[-3:] == ["--straight", "-p", "1"]
     status, lines, _ = run(capsys, *words)
     assert (status, "Learn straight lines only" in lines) == (0, False)
+    assert "a sum of straight lines" in lines
+    assert "the linear model" not in lines  # which is no simpler then
     assert ("Use a alone, which may do as well" in steps) == (column > own)
     if column > own:
         words = steps["Use a alone, which may do as well"]
@@ -717,21 +725,18 @@ def test_equal_first_rows_come_with_what_the_interval_allows():
     assert low < value < high
 
 
-def test_a_linear_model_of_other_columns_than_numbers_is_no_step_but_fewer_columns_are(capsys, tmp_path):
-    path = compared_file(tmp_path, lambda X: 1.2 * X[:, 0])
+def test_straight_lines_are_a_step_for_tables_with_text_too(capsys, tmp_path):
+    path, model = compared_file(tmp_path, lambda X: 1.2 * X[:, 0]), tmp_path / "m.json"
     frame = pandas.read_csv(path)
     frame.assign(kind=np.random.default_rng(0).choice(["u", "v"], len(frame))).to_csv(path, index=False)
     status, out, _ = run(capsys, path, "--label", "y", *QUICK)
     assert status == 0
     assert re.search("better than the linear model(, which is| or “.” alone, which are) simpler", " ".join(out.split()))
-    steps = next_steps(out)
-    assert "Learn straight lines only" not in steps
-    words = steps["Use fewer columns"]
-    assert words[-2] == "--max-columns"
-    status, out, _ = run(capsys, *words)
-    assert status == 0
-    assert f"{words[-1]} column" in out
-    assert "Use fewer columns" not in out
+    words = next_steps(out)["Learn straight lines only"]
+    status, out, _ = run(capsys, *words, "--save", model)
+    assert (status, "Learn straight lines only" in out) == (0, False)
+    names = pnorm.load(model).H.names
+    assert names == ("a (line)", "b (line)", "n0 (line)", "n1 (line)", "n2 (line)", "kind = u", "kind = v")
 
 
 @pytest.mark.parametrize("gap", mark_repeats(range(5), quick=[1, 4]))

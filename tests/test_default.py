@@ -21,7 +21,11 @@ def cuts(pos, neg, **how):
 def test_all_that_is_compared_spelled_out():
     pos, neg = problem()
     found = _default.choose(pos, neg, _default.kinds(pos, neg, n_cuts=3), seed=3, penalty="shapes")
-    kinds = {"line + cuts": cuts(pos, neg, linear=True), "steps": cuts(pos, neg)}
+    kinds = {
+        "line + cuts": cuts(pos, neg, linear=True),
+        "steps": cuts(pos, neg),
+        "lines": cuts(pos, neg, linear="only"),
+    }
     assert list(kinds) == list(_default.OFFERED)
     l1 = {name: (lambda p: p * LOG_STEPS) if name == "steps" else 0.0 for name in kinds}
     l2 = {name: (lambda p: 1e-5 * p) if name == "steps" else (lambda p: p * HALVES) for name in kinds}
@@ -55,7 +59,7 @@ def test_the_rows_say_which_kinds_there_are():
     missing = pos.copy()
     missing[0, 1] = np.nan
     constant = np.full((3, 2), 7.0)
-    whole = ["line + cuts", "steps"]
+    whole = ["line + cuts", "steps", "lines"]
     for rows, linear, expected in (
         ((pos, neg), None, whole),
         ((missing, neg), None, whole),
@@ -63,6 +67,7 @@ def test_the_rows_say_which_kinds_there_are():
         ((pos, neg), True, ["line + cuts"]),
         ((missing, neg), True, ["line + cuts"]),
         ((pos, neg), False, ["cuts", "steps"]),
+        ((missing, neg), "only", ["lines"]),
         ((constant, constant), None, ["lines"]),
         ((constant, constant + np.arange(2)), None, whole),
     ):
@@ -85,7 +90,7 @@ def test_the_rows_say_which_kinds_there_are():
         ({"l2": 0.3}, _default.OFFERED[:1], [1, 4], {0}, {0.3}),
         ({"l2": 0.0}, _default.OFFERED[:1], [1, 4], {0}, {0}),
         ({"l1": 0.3}, _default.OFFERED[:1], [1, 4], {0.3}, {1e-5, 4e-5}),
-        ({"l1": 0.0}, _default.OFFERED[:1], [1, 4], {0}, {1, 0.1, 4, 0.4}),
+        ({"l1": 0.0}, _default.OFFERED[::2], [1, 4], {0}, {1, 0.1, 4, 0.4}),
     ],
 )
 def test_what_is_given_is_not_chosen(few, given, kinds, powers, l1, l2):
@@ -221,8 +226,9 @@ def test_a_wide_table_has_few_cuts_and_strong_penalties():
     kinds = _default.kinds(wide[:20], wide[20:])
     assert list(kinds) == ["line + cuts"]
     assert len(kinds["line + cuts"].make(wide[:20], wide[20:])) == 70 * 32
-    assert list(_default.kinds(long[:200], long[200:])) == ["line + cuts", "steps"]
-    assert list(_default.kinds(wide[:20, :64], wide[20:, :64])) == ["line + cuts", "steps"]
+    assert list(_default.kinds(long[:200], long[200:])) == ["line + cuts", "steps", "lines"]
+    assert list(_default.kinds(wide[:20, :64], wide[20:, :64])) == ["line + cuts", "steps", "lines"]
+    assert list(_default.kinds(wide[:20], wide[20:], linear="only")) == ["lines"]
     assert _default.cuts_of((200, 5000)) == 3
     assert _default.cuts_of((200, 10**5)) == 1
     assert _default.cuts_of((60, 70), 5) == 5

@@ -1153,7 +1153,10 @@ def test_arguments():
     ]:
         with pytest.raises(ValueError, match=message):
             from_table(POS, NEG, **how)
-    for how, message in [({"linear": 1}, "linear must be True or False"), ({"kinds": "number"}, "kinds must be a map")]:
+    for how, message in [
+        ({"linear": 1}, "linear must be True, False or 'only'"),
+        ({"kinds": "number"}, "kinds must be a map"),
+    ]:
         with pytest.raises(TypeError, match=message):
             from_table(POS, NEG, **how)
 
@@ -1415,7 +1418,7 @@ def test_any_table_is_read_or_refused(seed):
         own(error)
 
 
-def test_without_lines_is_what_is_made_without_them():
+def test_lines_take_the_place_of_the_cuts_and_leave_all_else():
     rng = np.random.default_rng(0)
     table = {
         "x": rng.normal(size=80).tolist(),
@@ -1425,11 +1428,18 @@ def test_without_lines_is_what_is_made_without_them():
         "when": [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(80)],
     }
     pos, neg = ({name: values[side] for name, values in table.items()} for side in (slice(30), slice(30, None)))
-    how = {"monotone": {"x": 1}, "n_cuts": 9}
-    lines, plain = (pnorm.rankers.from_table(pos, neg, linear=linear, **how) for linear in (True, False))
-    assert "x (line)" in lines.names
-    assert lines.without_lines().to_dict() == plain.to_dict()
-    assert plain.without_lines().to_dict() == plain.to_dict()
+    both, alone = (
+        pnorm.rankers.from_table(pos, neg, linear=linear, monotone={"x": 1}, n_cuts=1023) for linear in (True, "only")
+    )
+    kept = [j for j, name in enumerate(both.names) if " > " not in name or name.startswith("few")]
+    assert alone.names == tuple(both.names[j] for j in kept)
+    assert {"x (line)", "few > 0.5", "none (line)", "none is missing", "when (line)"} < {*alone.names}
+    np.testing.assert_array_equal(alone.evaluate(table), both.evaluate(table)[:, kept])
+    np.testing.assert_array_equal(alone.signs, both.signs[kept])
+    assert [of.rankers for of in alone.plan] == [1, 1, 2, 2, len(alone) - 6]
+    assert [(of.kind, of.values, of.missing) for of in alone.plan] == [
+        (of.kind, of.values, of.missing) for of in both.plan
+    ]
 
 
 def test_a_model_with_a_second_indicator_of_missing_dates_loads_and_scores(tmp_path):

@@ -39,6 +39,8 @@ COLLECTIONS = {
     "normalized": (X, rankers.normalized(*halves(X), -1.0, 1.0)),
     "cuts": (X, rankers.quantile_thresholds(*halves(X), 9)),
     "cuts, missing, lines": (HOLES, rankers.quantile_thresholds(*halves(HOLES), 9, missing="own", linear=True)),
+    "lines alone": (HOLES, rankers.quantile_thresholds(*halves(HOLES), missing="own", linear="only")),
+    "lines of a table": (HOLES, rankers.from_table(*halves(HOLES), linear="only")),
     "categories": (TOWNS, rankers.categories(*halves(TOWNS))),
     "categories, missing": (GAPS, rankers.categories(*halves(GAPS), missing="own")),
     "closed": (X, rankers.closed(rankers.quantile_thresholds(*halves(X), 4))),

@@ -63,6 +63,33 @@ def test_lines_of_sparse_rows_are_those_of_dense_ones_to_the_bit():
     np.testing.assert_allclose(pnorm.score(A, H, lam), H.evaluate(X) @ lam, atol=1e-12)
 
 
+def test_a_line_in_place_of_the_cuts_is_the_one_beside_many_cuts():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 5)) * (rng.random((3000, 5)) < [1.0, 0.1, 1.0, 1.0, 0.0])
+    X[:, 2], X[:, 3] = X[:, 2].round(1), X[:, 3] > 0.0
+    X[rng.random(X.shape) < [0.01, 0.01, 0.0, 0.01, 0.0]] = np.nan
+    pos, neg, how = X[:1000], X[1000:], {"missing": "own", "monotone": {2: 1}}
+    H = rankers.quantile_thresholds(pos, neg, 5, linear="only", **how)
+    beside = rankers.quantile_thresholds(pos, neg, 1023, linear=True, **how)
+    assert H.names == (
+        "x0 is missing", "x0 (line)", "x1 is missing", "x1 (line)", "x2 (line)", "x3 > 0.5", "x3 is missing",
+    )  # fmt: skip
+    assert H.column_names == ("x0", "x1", "x2", "x3")
+    np.testing.assert_array_equal(H.signs, [0, 0, 0, 0, 1, 0, 0])
+    at = [beside.names.index(name) for name in H.names]
+    new = np.concatenate([X[:50], 4.0 * X[50:100], np.full((1, 5), np.nan)])
+    np.testing.assert_array_equal(H.evaluate(new), beside.evaluate(new)[:, at])
+    A = scipy.sparse.csc_array(X)
+    assert rankers.quantile_thresholds(A[:1000], A[1000:], linear="only", **how) == H
+    np.testing.assert_array_equal(H.evaluate(A), H.evaluate(X))
+    lam = rng.normal(size=len(H))
+    for Z in (X, A):
+        np.testing.assert_allclose(pnorm.score(Z, H, lam), H.evaluate(X) @ lam, atol=1e-12)
+    best, found = pnorm.minimize(pos, neg, H, 4, l2=0.1)
+    assert found.status == "converged"
+    np.testing.assert_allclose(best, pnorm.minimize(H.evaluate(pos), H.evaluate(neg), None, 4, l2=0.1)[0], atol=1e-4)
+
+
 def test_no_column_has_a_line_that_is_its_cut():
     X = np.array([[0.0, 0.0, 7.0], [1.0, 1.0, 7.0], [1.0, 3.0, 7.0]])
     H = rankers.quantile_thresholds(X, X, linear=True)
@@ -194,7 +221,7 @@ def test_what_monotone_cannot_mean(monotone, error, message):
     for make in (rankers.quantile_thresholds, rankers.columns, rankers.normalized):
         with pytest.raises(error, match=message.replace("+", r"\+").replace("?", r"\?")):
             make(frame, frame, monotone=monotone)
-    with pytest.raises(TypeError, match="linear must be True or False; got 1"):
+    with pytest.raises(TypeError, match="linear must be True, False or 'only'; got 1"):
         rankers.quantile_thresholds(frame, frame, linear=1)
     with pytest.raises(ValueError, match="and pos has two of this name; use a number"):
         rankers.columns(2, names=["a", "a"], monotone={"a": 1})

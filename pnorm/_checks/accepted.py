@@ -89,6 +89,9 @@ Kinds: TypeAlias = Mapping[Any, str | Sequence[Hashable]]
 Monotone: TypeAlias = Mapping[Any, int]
 """From columns, by name or number, to 1 or -1."""
 
+Lines: TypeAlias = bool | Literal["only"]
+"""Whether columns have a straight line beside their cuts; "only" has it in place of the cuts."""
+
 Gain: TypeAlias = Literal["linear", "exponential"] | Callable[[Any], ArrayLike]
 """The gain of a grade: a name, or a function of an array of grades."""
 

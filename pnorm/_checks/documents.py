@@ -179,16 +179,19 @@ class Fields:
 
     def cuts(
         self, key: str, width: int | None, missing: bool, most: int
-    ) -> tuple[list[tuple[int, float]], dict[int, list[float]]]:
-        """Return pairs of a column and a cut, and the lines of columns.
+    ) -> tuple[list[tuple[int, float]], dict[int, list[float]], dict[int, list[float]]]:
+        """Return pairs of a column and a cut, the lines of columns, and the ends of their levels.
 
         The cut None, if allowed, means a missing value and becomes NaN. A list in its place is a line: its values
-        at the levels of the column, from 0 to 1, between `most` cuts at most. Its cut becomes infinite.
+        at the levels of the column, from 0 to 1, between `most` cuts at most. Its cut becomes infinite. A column
+        without other cuts has the ends of the levels after its line.
         """
         pairs: list[tuple[int, float]] = []
         lines: dict[int, list[float]] = {}
+        between: dict[int, list[float]] = {}
         for pair in self.items(key):
-            if not isinstance(pair, list) or len(pair) != 2:
+            is_line = isinstance(pair, list) and len(pair) == 3 and isinstance(pair[1], list)
+            if not is_line and not (isinstance(pair, list) and len(pair) == 2):
                 raise self._wrong(key, "a list of pairs [column, cut]", pair)
             column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
             if column >= (width or sys.maxsize):
@@ -201,14 +204,21 @@ class Fields:
                     raise self._wrong(key, "one line for a column at most, of values that rise from 0 to 1", pair)
                 lines[column] = values
                 pairs.append((column, math.inf))
+                for ends in pair[2:]:
+                    between[column] = numbers_of(ends, f"the ends of a line in {key!r} of {self._what}")
+                    if between[column] != sorted(set(between[column])):
+                        raise self._wrong(key, "ends of a line that rise", pair)
             else:
                 cut = math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")
                 pairs.append((column, cut))
         for column, values in lines.items():
-            n_levels = 1 + len({cut for c, cut in pairs if c == column and math.isfinite(cut)})
+            cuts = {cut for c, cut in pairs if c == column and math.isfinite(cut)}
+            if cuts and column in between:
+                raise self._wrong(key, f"a line of column {column} with cuts or with ends, and not both", values)
+            n_levels = 1 + len(between.get(column, cuts))
             if len(values) != n_levels or n_levels > most + 1:
                 raise self._wrong(key, f"a line of {n_levels} values in column {column}, one for each level", values)
-        return pairs, lines
+        return pairs, lines, between
 
     def flag(self, key: str) -> bool:
         """Return a truth value, False where there is no such field."""

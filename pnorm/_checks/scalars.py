@@ -7,11 +7,12 @@ import numbers
 import operator
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from pnorm._checks import text
+from pnorm._checks.accepted import Lines
 
 _T = TypeVar("_T")
 
@@ -226,6 +227,19 @@ def flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
+
+
+ONLY: Final = "only"
+"""The straight line of a column in place of its cuts."""
+
+
+def lines(linear: Any) -> Lines:
+    """Return whether there are straight lines: True, False or "only"."""
+    if linear == ONLY and isinstance(linear, str):
+        return ONLY
+    if not isinstance(linear, (bool, np.bool_)):
+        raise TypeError(f"linear must be True, False or {ONLY!r}; got {shown(linear)}")
+    return bool(linear)
 
 
 def one_given(values: Mapping[str, Any]) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _default, rankers
 from pnorm._categories import UnknownLevelWarning
-from pnorm._checks import DATE, NUMBER, Vector
+from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import fingerprint, options, printing, scores_file
@@ -54,7 +54,7 @@ from pnorm._report.verdicts import (
 from pnorm._tables import RANK, Source
 from pnorm.rankers import Rankers
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import AS_ASKED, Table, suspects
+from pnorm.rankers._table import Table, suspects
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
@@ -336,12 +336,13 @@ def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
     signs = _columns.by_name(options.signs(arguments.monotone or []), job.columns, arguments.file, "--monotone")
     kinds = _columns.kinds_of(job.columns, arguments.file, arguments)
     kinds = {name: kind for name, kind in kinds.items() if name in job.columns.used}
+    linear: _checks.Lines | None = _checks.ONLY if arguments.straight else arguments.linear
     if arguments.rankers is not None:
-        return how | {"rankers": _kind(arguments.rankers, arguments.t, signs, bool(arguments.linear))}
-    return how | {"monotone": signs or None, "kinds": kinds or None, "linear": arguments.linear}
+        return how | {"rankers": _kind(arguments.rankers, arguments.t, signs, linear or False)}
+    return how | {"monotone": signs or None, "kinds": kinds or None, "linear": linear}
 
 
-def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) -> _default.Kind:
+def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: _checks.Lines) -> _default.Kind:
     """Return the maker of weak rankers for columns of numbers."""
     if name != "thresholds":
         return _default.Kind(partial(getattr(rankers, name), monotone=signs), "l2")
@@ -615,10 +616,9 @@ def _next(
                 what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
                 step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
-        if any(of.other == LINEAR and not of.value.low > 0.0 for of in n.averages):
-            simpler = _simpler(arguments, found.learned)
-            if simpler is not None:
-                step(*simpler, ["-p"] if "-p" in simpler[1] else [])
+        as_good = any(of.other == LINEAR and not of.value.low > 0.0 for of in n.averages)
+        if as_good and _may_be_straight(arguments, found.learned):
+            step("Learn straight lines only", ["--straight", "-p", "1"], ["-p"])
     dates = [of.name for of in plan if of.kind == DATE and of.rankers and not of.missing and of.name not in apart]
     if found.tested is not None and job.at_random:
         dividing = next((name for name in dates if _divides(arguments, job, name)), None)
@@ -674,16 +674,10 @@ def _is_moved(drift: pnorm.Drift | None, name: str) -> bool:
     return any(of.moved and (of.name == name or of.name.startswith(f"{name} (")) for of in drift.columns)
 
 
-def _simpler(arguments: argparse.Namespace, learned: Learned) -> tuple[str, list[str]] | None:
-    """Return a step to a list that is as simple as a linear model, or simpler than this one; None if there is none."""
-    settings = ("rankers", "kind", "missing", "linear", "penalty", "max_columns", "monotone")
-    plan = [of for of in getattr(learned.H, "plan", ()) if of.note != AS_ASKED]
-    if not plan or any(getattr(arguments, name) for name in settings):
-        return None
-    if all(of.kind == NUMBER and of.rankers and not of.missing for of in plan):
-        return "Learn straight lines only", ["--rankers", "columns", "-p", "1"]
-    n = printing.columns_in_use(learned)
-    return None if n < 3 or arguments.t is not None else ("Use fewer columns", ["--max-columns", str(n // 2)])
+def _may_be_straight(arguments: argparse.Namespace, learned: Learned) -> bool:
+    """Return whether straight lines only would be another list, with the options that were given."""
+    settings = ("rankers", "linear", "straight", "penalty", "max_columns", "t")
+    return not (learned.H._is_straight or any(getattr(arguments, name) for name in settings))
 
 
 def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]:

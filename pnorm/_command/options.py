@@ -68,7 +68,7 @@ model:
   training rows. With -t nothing is chosen, and p is 4 unless -p is given. --rankers takes all
   columns as numbers: as they are (columns), scaled to [0, 1] (normalized), or cut (thresholds).
   --penalty shapes penalises the shape given to a column, so that columns with few and with many
-  cuts cost the same. --linear goes with cuts only.
+  cuts cost the same. --linear and --straight go with cuts only.
 
 test:
   Rows with the same --id are held out together, except by --time and from batches of a large file.
@@ -90,7 +90,7 @@ spreadsheets:
   apostrophe in front, so that spreadsheet programs do not run it as a formula. Numbers are kept.
 """
 
-MINIMUM = ("linear", "l1", "l2", "penalty", "max_columns")
+MINIMUM = ("linear", "straight", "l1", "l2", "penalty", "max_columns")
 """Options of a penalised minimum."""
 
 CUTOFF = ("precision", "recall", "budget")
@@ -171,6 +171,7 @@ def parser() -> argparse.ArgumentParser:
     add("--push", choices=_checks.PUSHES, metavar="END", help="optimise the top or the bottom (default: top)")
     add("--rankers", choices=RANKERS, metavar="RANKERS", help="columns, normalized, thresholds (default: by kind)")
     add("--linear", action="store_const", const=True, help="add a straight line to the cuts of each column")
+    add("--straight", action="store_const", const=True, help="straight lines only, in place of the cuts")
     add("--monotone", metavar="COLUMN=SIGN", action="append", help="income=+ or age=-: one direction only; repeatable")
     add("--max-columns", type=int, metavar="N", help="use at most N columns (default: no limit)")
     add("--l1", type=float, metavar="WEIGHT", help="weight of sum |coefficient| (default: chosen)")
@@ -332,8 +333,11 @@ def _check_minimum(arguments: argparse.Namespace) -> None:
             raise CommandError(f"--{option} must be zero or more and finite; got {value:g}")
     if arguments.max_columns is not None and arguments.max_columns < 1:
         raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
-    if arguments.linear and arguments.rankers not in (None, "thresholds"):
-        raise CommandError(f"--linear cannot be combined with --rankers {arguments.rankers}. Leave one of them out")
+    for option in ("linear", "straight"):
+        if getattr(arguments, option) and arguments.rankers not in (None, "thresholds"):
+            raise CommandError(f"--{option} cannot be combined with --rankers {arguments.rankers}. Leave one out")
+    if arguments.linear and arguments.straight:
+        raise CommandError("--linear adds lines to the cuts, and --straight has no cuts. Leave one of them out")
     if arguments.kind and arguments.rankers is not None:
         raise CommandError("--kind sets the kind of a column; --rankers takes all as numbers. Leave one of them out")
     if arguments.missing and arguments.rankers is not None:

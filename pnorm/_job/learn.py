@@ -11,7 +11,7 @@ from typing import Any
 
 from pnorm import _checks, _default
 from pnorm._categories import UnknownLevelWarning
-from pnorm._checks import Vector
+from pnorm._checks import Lines, Vector
 from pnorm._cross_validation import CrossValidation
 from pnorm._default import Kind
 from pnorm._job.whole import Whole
@@ -95,7 +95,7 @@ def learn(
     rankers: Kind | Callable[[Any, Any], Rankers] | Mapping[str, Kind] | None = None,
     kinds: Mapping[Any, Any] | None = None,
     monotone: Mapping[Any, int] | None = None,
-    linear: bool | None = None,
+    linear: Lines | None = None,
     penalty: str | None = None,
     max_columns: int | None = None,
     push: str = "top",
@@ -244,7 +244,7 @@ def _known(make: Callable[[Any, Any], Rankers], pos: Any, neg: Any, H: Rankers) 
     return lambda of_pos, of_neg: H if of_pos is pos and of_neg is neg else make(of_pos, of_neg)
 
 
-def _for_rounds(known: Mapping[str, Kind], linear: bool | None) -> dict[str, Kind]:
+def _for_rounds(known: Mapping[str, Kind], linear: Lines | None) -> dict[str, Kind]:
     """Return the kind to train by rounds: cuts, with lines if they are asked for, or else the first kind."""
     asked = _default.BOTH if linear else _default.CUTS if _default.CUTS in known else _default.STEPS
     kind = asked if asked in known else next(iter(known))
@@ -254,7 +254,7 @@ def _for_rounds(known: Mapping[str, Kind], linear: bool | None) -> dict[str, Kin
 def _kinds(
     pos: Any,
     neg: Any,
-    linear: bool | None,
+    linear: Lines | None,
     t_max: int | None,
     of_table: Mapping[str, Any],
     n_threads: int | None,

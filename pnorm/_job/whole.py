@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pnorm import _default
+from pnorm._checks import Lines
 from pnorm._coded.code_rows import coded_sides
 from pnorm._coded.columns import Labelled
 from pnorm._default import Kind
@@ -30,12 +31,12 @@ class Whole:
         return self.summary.n_pos, self.summary.n_neg
 
     def kinds(
-        self, *, linear: bool | None = None, n_cuts: int = _default.N_CUTS, **of_table: Any
+        self, *, linear: Lines | None = None, n_cuts: int = _default.N_CUTS, **of_table: Any
     ) -> Mapping[str, Kind]:
         """Return the kinds of weak rankers, made from all the rows; what else is given goes to `rankers.from_table`."""
         size = sum(self.sizes), len(self.summary.columns)
-        table = self.summary.rankers(linear=True, n_cuts=_default.cuts_of(size, n_cuts), **of_table)
-        return _default.kinds_of(table, size, linear)
+        of_table["n_cuts"] = _default.cuts_of(size, n_cuts)
+        return _default.kinds_of(lambda lines: self.summary.rankers(linear=lines, **of_table), size, linear)
 
     def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide]:
         """Read the rows, and return those of either side as the codes of weak rankers."""

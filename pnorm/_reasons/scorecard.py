@@ -20,14 +20,24 @@ from pnorm import _checks, metrics
 from pnorm._checks import BOOLEAN, DURATION, NUMBER, Coefficients, DataFrame, Model, Rows, Vector, sheet
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import NO_VALUE, numeral
-from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
+from pnorm._reasons.shapes import (
+    Leaf,
+    Shape,
+    by_value,
+    coefficients,
+    counted,
+    leaves,
+    number_text,
+    shapes_of,
+    values_text,
+)
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import Rankers, WeakRankers, _Callables, _Categories, _forms, _Thresholds, as_rankers, from_dict
+from pnorm.rankers import Rankers, WeakRankers, _Callables, _Categories, _forms, _Thresholds, as_rankers
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import TRUTHS
 from pnorm.rankers._readings import CATEGORY, DAY, HOUR, LEVELS_OF, RARE
-from pnorm.rankers._table import UNITS
+from pnorm.rankers._table import UNITS, Part, Table
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
@@ -864,26 +874,27 @@ def _form(shape: Shape) -> tuple[str, str] | None:
 def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, int]:
     """Return weak rankers with whole coefficients, and a constant, that add up to points.
 
-    They are those of H, and cuts where a straight line has become steps.
+    They are those of H, and cuts where a straight line has become steps, or the many steps of a line fewer ones.
     """
     number, lam, offset = H.column, np.zeros(len(H)), 0
     ranker: dict[tuple[int, float], int] = {}  # by column and cut; by column and nan of a missing value
     of_level: dict[tuple[int, Any], int] = {}
-    straight: dict[int, tuple[_OfColumns, int]] = {}
+    straight: dict[int, tuple[Leaf, int]] = {}
     for leaf in leaves(H, lam):
         part, start = leaf.part, leaf.start
         of_part = number[start : start + len(part)].tolist()
         if isinstance(part, _Thresholds):
-            for j, (c, (_, cut)) in enumerate(zip(of_part, part._cuts, strict=True)):
+            for j, (c, (place, cut)) in enumerate(zip(of_part, part._cuts, strict=True)):
                 ranker.setdefault((c, _MISSING if math.isnan(cut) else cut), start + j)
+                straight.setdefault(c, (leaf, place))
         elif isinstance(part, _Categories):
             levels = [level for column in part._levels for level in column]
             for j, (c, level) in enumerate(zip(of_part, levels, strict=True)):
                 of_level.setdefault((c, level), start + j)
         elif isinstance(part, _OfColumns):
             for c, place in zip(of_part, part._places_read(), strict=True):
-                straight.setdefault(c, (part, place))
-    more: dict[int, tuple[_OfColumns, list[Any], list[float]]] = {}
+                straight.setdefault(c, (leaf, place))
+    more: dict[int, tuple[Leaf, list[tuple[int, float]], list[float]]] = {}
     for shape in rounded:
         c = shape._column
         if shape.levels:
@@ -896,19 +907,30 @@ def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, 
             if (c, cut) in ranker:
                 lam[ranker[c, cut]] = height
             else:
-                part, place = straight[c]
-                _, cuts, heights = more.setdefault(id(part), (part, [], []))
-                cuts.append([place, cut])
+                leaf, place = straight[c]
+                _, cuts, heights = more.setdefault(id(leaf.part), (leaf, [], []))
+                cuts.append((place, cut))
                 heights.append(height)
         if shape.missing != shape.scores[0] and not math.isnan(shape.missing):
             lam[ranker[c, _MISSING]] = shape.missing - shape.scores[0]
     made = H
-    for part, cuts, heights in more.values():
-        names = [f"{part.names[place]} > {cut:.10g}" for place, cut in cuts]
-        of_part = {"format": "pnorm.rankers", "version": 1, "kind": "thresholds", "width": part._width, "names": names,
-                   "columns": part._found and list(part._found), "cuts": cuts, "missing": False}  # fmt: skip
-        made, lam = made + from_dict(of_part), np.r_[lam, heights]
+    for leaf, cuts, heights in more.values():
+        made, lam = made + _cuts_in(leaf, cuts), np.r_[lam, heights]
     return made, lam, offset
+
+
+def _cuts_in(leaf: Leaf, cuts: Sequence[tuple[int, float]]) -> Rankers:
+    """Return cuts of the columns that a collection reads, given with their places."""
+    part = leaf.part
+    assert isinstance(part, _OfColumns)
+    label = dict(zip(part._places_read(), [name for _, name in part._reads()], strict=True))
+    names = [f"{label[place]} > {cut:.10g}" for place, cut in cuts]
+    made = _Thresholds(names, part._width, part._found, cuts, bool(part._missing))
+    if leaf.table is None:
+        return made
+    table, (source, own) = leaf.table, leaf.table._parts[leaf.place]
+    assert table._width is not None
+    return Table(table._found, table._width, [replace(source, parts=(Part(own.of, made),))], table.plan)
 
 
 def _changed(before: Sequence[Vector], after: Sequence[Points]) -> tuple[float, float]:

@@ -65,7 +65,7 @@ def verdicts(
         found.append(Verdict("few", few))
     found += _of_choice(cross_validation, held_out and quality.beats_chance)
     if held_out:
-        found += _of_lists(quality, bool(suspects(H)))
+        found += _of_lists(quality, bool(suspects(H)), H._is_straight)
         told, is_wrong = markup.calibrated(quality)
         if is_wrong:
             found.append(Verdict("probabilities", told))
@@ -172,8 +172,11 @@ _INSTEAD = {
 """The advice if another list is better, by the name of that list."""
 
 
-def _of_lists(quality: Quality, has_suspects: bool) -> list[Verdict]:
-    """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good."""
+def _of_lists(quality: Quality, has_suspects: bool, is_straight: bool) -> list[Verdict]:
+    """Return the comparisons with a random order and with the other lists; with a leak, all lists are as good.
+
+    If the list is a sum of straight lines itself, a linear model is no simpler.
+    """
     found = [] if quality.beats_chance else [Verdict("chance", " ".join(filter(None, [NO_BETTER, advice(quality)])))]
     better = {} if has_suspects else dict(markup.beaten(quality))
     for name, where in better.items():
@@ -184,9 +187,10 @@ def _of_lists(quality: Quality, has_suspects: bool) -> list[Verdict]:
         for difference in quality.averages
         if difference.other not in better and difference.other not in (CURVES, TREES) and not difference.value.low > 0.0
     ]
-    simpler = [name for name in as_good if name == LINEAR or name.endswith(markup.ALONE)]
+    simpler = [name for name in as_good if name.endswith(markup.ALONE) or (name == LINEAR and not is_straight)]
     which = ", which is simpler" if len(simpler) == 1 else ", which are simpler"
-    for names, end in ((simpler, which), ([name for name in as_good if name not in simpler], "")):
+    others = [name for name in as_good if name not in simpler and name != LINEAR]
+    for names, end in ((simpler, which), (others, "")):
         if names and not has_suspects and quality.compares:
             those = " or ".join(map(markup.in_words, names))
             told = f"The test does not show that this list is better than {those}{end}."

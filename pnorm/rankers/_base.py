@@ -156,6 +156,11 @@ class Rankers(ABC, Sequence[WeakRanker]):
             label.setdefault(key, name)
         return tuple(label.values())
 
+    @property
+    def _is_straight(self) -> bool:
+        """Whether columns have straight lines in place of cuts."""
+        return False
+
     def _reads(self) -> list[tuple[Hashable, str]]:
         """Return what each weak ranker reads, the same for all that read it, and a name of this."""
         return [((id(self), j), name) for j, name in enumerate(self.names)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Unread, warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Kinds, Monotone, Rows
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Kinds, Lines, Monotone, Rows
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
@@ -163,7 +163,7 @@ def from_table(
     *,
     kinds: Kinds | None = None,
     n_cuts: int = 255,
-    linear: bool = False,
+    linear: Lines = False,
     monotone: Monotone | None = None,
     min_rows: int | None = None,
     max_levels: int = 255,
@@ -193,8 +193,9 @@ def from_table(
         ``"leave out"``, or a list of levels from the lowest to the highest.
     n_cuts : int
         Largest number of cuts per column. As in `quantile_thresholds`.
-    linear : bool
-        Whether to add a straight line to the cuts of each column. As in `quantile_thresholds`.
+    linear : bool or "only"
+        Whether to add a straight line to the cuts of each column. With ``"only"``, a line takes the place of the cuts.
+        As in `quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). For a date, the sign
         is that of the trend. Columns that are left out may be included.
@@ -360,7 +361,7 @@ def made(
     *,
     kinds: Mapping[Any, Any] | None = None,
     n_cuts: int = 255,
-    linear: bool = False,
+    linear: Lines = False,
     monotone: Mapping[Any, int] | None = None,
     min_rows: int | None = None,
     max_levels: int = 255,
@@ -375,7 +376,7 @@ def made(
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
         raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
-    linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
+    linear, n_threads = _checks.lines(linear), _checks.threads(n_threads)
     if width == 0:
         raise ValueError(f"{name} has no columns")
     labels = found or tuple([f"x{c}" for c in range(width)])
@@ -425,7 +426,7 @@ class _How:
     found: Found
     labels: tuple[str, ...]
     n_cuts: int
-    linear: bool
+    linear: Lines
     min_rows: int
     max_levels: int
 
@@ -886,7 +887,7 @@ class _Learner:
 
     def _thresholds(self, reading: Reading, of: str, x: InOrder) -> Part | None:
         how, label = self._how, self._label
-        cuts, line = x.cuts(how.n_cuts, how.linear)
+        cuts, line, between = x.cuts(how.n_cuts, how.linear)
         if of != "hour":
             self._n_values = x.different
             with np.errstate(over="ignore"):
@@ -900,13 +901,13 @@ class _Learner:
                 self._code = CODE * _may_be_codes(self._label, x)
         if not cuts:
             return None
-        lines = {0: line} if line else {}
+        lines, ends = ({0: line} if line else {}), ({0: between} if between else {})
         signs = {0: self._sign} if self._sign and of != "hour" else {}
         if reading.kind not in (BOOLEAN, ORDERED, DATE) or of == "hour":
             head = label if reading.kind != DATE else f"{label} ({of})"
-            return Part(of, _thresholds({0: cuts}, 1, None, [head], True, lines, signs))
+            return Part(of, _thresholds({0: cuts}, 1, None, [head], True, lines, signs, ends))
         names = [self._named(reading, cut) for cut in cuts]
-        return Part(of, _Thresholds(names, 1, None, [(0, cut) for cut in cuts], True, lines, signs))
+        return Part(of, _Thresholds(names, 1, None, [(0, cut) for cut in cuts], True, lines, signs, ends))
 
     def _named(self, reading: Reading, cut: float) -> str:
         label = self._label

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Unread
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Lines, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, names_of
 from pnorm.rankers._columns import InOrder, of_cuts
@@ -401,7 +401,7 @@ class TableSummary:
         *,
         kinds: Mapping[Any, Any] | None = None,
         n_cuts: int = 255,
-        linear: bool = False,
+        linear: Lines = False,
         monotone: Mapping[Any, int] | None = None,
         min_rows: int | None = None,
         max_levels: int = 255,
@@ -436,12 +436,12 @@ class TableSummary:
         names: Sequence[str] | None = None,
         missing: str = "error",
         monotone: Mapping[Any, int] | None = None,
-        linear: bool = False,
+        linear: Lines = False,
     ) -> Rankers:
         """Return what `quantile_thresholds` makes of the rows; the parameters are its own."""
         n_cuts = _checks.count(n_cuts, "n_cuts", 1)
         own = _checks.choice(missing, "missing", ("error", "own")) == "own"
-        linear = _checks.flag(linear, "linear")
+        linear = _checks.lines(linear)
         self._need_both_sides()
         labels = names_of(names, self._found, self._width)
         signs = _checks.monotone(monotone, labels, self._name)

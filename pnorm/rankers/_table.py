@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -198,15 +197,6 @@ class Part:
     of: str
     rankers: Rankers
 
-    def without_line(self) -> Part:
-        """Return the part without its straight line."""
-        of = self.rankers
-        if not isinstance(of, _Thresholds) or not of._lines:
-            return self
-        kept = [k for k, (_, cut) in enumerate(of._cuts) if not math.isinf(cut)]
-        names, cuts = [of.names[k] for k in kept], [of._cuts[k] for k in kept]
-        return Part(self.of, _Thresholds(names, 1, None, cuts, True, None, of._monotone))
-
     def prepared(self, reading: Reading, cells: Cells, at: Where, x: Vector | None) -> Any:
         """Return the input of the rankers: a matrix of one column, or codes; `x` are the numbers of the column."""
         if x is None:
@@ -266,16 +256,12 @@ class Table(Rankers):
     def signs(self) -> Signs:
         return np.concatenate([part.rankers.signs for _, part in self._parts])
 
+    @property
+    def _is_straight(self) -> bool:
+        return any(part.rankers._is_straight for _, part in self._parts)
+
     def _repr_html_(self) -> str:
         return self.plan._repr_html_()
-
-    def without_lines(self) -> Table:
-        """Return the weak rankers of ``linear=False``."""
-        sources = [replace(of, parts=tuple([part.without_line() for part in of.parts])) for of in self._sources]
-        plan = list(self.plan)
-        for of in sources:
-            plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
-        return Table(self._found, len(plan), sources, Plan(plan), self.asks, self.as_levels)
 
     def with_missing(self, words: Sequence[str]) -> Table:
         """Return weak rankers that take more words of new rows for missing values, in all columns."""
@@ -451,9 +437,9 @@ def _table_of(fields: _checks.Fields) -> Rankers:
                     raise ValueError("the levels of a category in a table are not those that its weak rankers read")
                 rankers: Rankers = OfLevels(part.strings("names", len(own)), None, [own], True)
             else:
-                cuts, lines = part.cuts("cuts", 1, True, scoring.CUTS)
+                cuts, lines, between = part.cuts("cuts", 1, True, scoring.CUTS)
                 names = part.strings("names", len(cuts))
-                rankers = _Thresholds(names, 1, None, cuts, True, lines, part.signs("monotone", 1))
+                rankers = _Thresholds(names, 1, None, cuts, True, lines, part.signs("monotone", 1), between)
             part.nothing_else()
             parts.append(Part(read_off, rankers))
         of.nothing_else()
