@@ -10,15 +10,16 @@ HistGradientBoosting, is not, and shows what interactions are worth. `pip instal
 
 Ours: `pnorm.minimize_path` on a grid of p, a penalty and kinds of scores, with the penalties that count columns alike
 (``penalty="shapes"``). "both" are a straight line and 255 cuts of each column, with l2; "steps" are the cuts with l1,
-which asks for few jumps. Each point is fitted to all training rows and, in 5-fold cross-validation, to four fifths of
-them. The file keeps the measures of all points, held out and on the rows to judge by, so that rules of choice are
-compared without another fit. "default" chooses among both and steps with p = 1 and 4: of the points whose partial AUC
-down to the first ten negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best,
-the one with the largest average precision. "p = 1" and "p = 4" are restricted to one power.
+which asks for few jumps; "straight" are the lines alone, with l2. Each point is fitted to all training rows and, in
+5-fold cross-validation, to four fifths of them. The file keeps the measures of all points, held out and on the rows to
+judge by, so that rules of choice are compared without another fit. "default" chooses among these three with p = 1 and
+4: of the points whose partial AUC down to the first ten negatives of a fold (or 1 % of them, if that is more) is within
+one standard error of the best, the one with the largest average precision. "p = 1" and "p = 4" are restricted to one
+power.
 
-The method "wide" has five powers and four kinds, with straight lines alone and cuts alone. "four kinds, five powers"
-chooses among all of them. "simplest" takes the strongest penalty within one standard error of the best average
-precision. Others are restricted to one p or to some kinds, or choose by one measure alone.
+The method "wide" has five powers and four kinds: both, steps, cuts with l2, and columns scaled to [0, 1] ("lines").
+"four kinds, five powers" chooses among all of them. "simplest" takes the strongest penalty within one standard error of
+the best average precision. Others are restricted to one p or to some kinds, or choose by one measure alone.
 
 Not measured unless asked for: "wide"; "bags", the mean of ten fits of what "wide" has chosen, each to rows drawn again
 with replacement; "a third chooses", a fit to all rows of what "wide" chooses by the first third of them, with the
@@ -81,8 +82,11 @@ KINDS: dict[str, tuple[Callable, str]] = {
     "cuts": (cuts, "l2"),
     "both": (partial(cuts, linear=True), "l2"),
     "steps": (cuts, "l1"),
+    "straight": (partial(cuts, linear="only"), "l2"),
 }
 """Weak rankers, and the penalty that is varied."""
+OLDER = ("both", "steps")
+"""The kinds of the default without straight lines."""
 
 
 class Grid(NamedTuple):
@@ -92,8 +96,8 @@ class Grid(NamedTuple):
     powers: tuple[int, ...]
 
 
-DEFAULT = Grid(("both", "steps"), (1, 4))
-WIDE = Grid(tuple(KINDS), (1, 2, 4, 8, 16))
+DEFAULT = Grid(("both", "steps", "straight"), (1, 4))
+WIDE = Grid(("lines", "cuts", "both", "steps"), (1, 2, 4, 8, 16))
 BAGS = 10
 THIRD = {"a third chooses": 1.0, "a third chooses, penalties / 3": 1 / 3}
 """The share of the penalties that the fit to all rows gets, where a third of them has chosen."""
@@ -136,10 +140,10 @@ def ours(grid, X, y, judged, of_judged):
     return found | {"seconds": time.process_time() - start}
 
 
-def minimiser(X, y, judged, point, share=1.0):
-    """Scores of other rows by one point of the wide grid, with this share of its penalties."""
+def minimiser(X, y, judged, point, share=1.0, grid=WIDE):
+    """Scores of other rows by one point of a grid, with this share of its penalties."""
     kind, p, penalty = point
-    (recipe, along), p = KINDS[WIDE.kinds[kind]], WIDE.powers[p]
+    (recipe, along), p = KINDS[grid.kinds[kind]], grid.powers[p]
     penalties = {"l2": LEAST * p} | {along: p * PENALTIES[along][penalty]}
     pos, neg = X[y == 1], X[y == 0]
     H = recipe(pos, neg)
@@ -204,11 +208,11 @@ def rule(grid, choose=top_then_all, kinds=None, powers=None, **how):
 
 RULES: dict[str, dict[str, Callable]] = {"ours": {"default": rule(DEFAULT)}}
 RULES["ours"] |= {f"p = {p}": rule(DEFAULT, powers=(p,)) for p in DEFAULT.powers}
-OF_WIDE = {"both, steps; p = 1, 4": rule(WIDE, kinds=DEFAULT.kinds, powers=DEFAULT.powers)}
-OF_WIDE |= {"both, steps": rule(WIDE, kinds=DEFAULT.kinds), "four kinds, five powers": rule(WIDE)}
+OF_WIDE = {"both, steps; p = 1, 4": rule(WIDE, kinds=OLDER, powers=DEFAULT.powers)}
+OF_WIDE |= {"both, steps": rule(WIDE, kinds=OLDER), "four kinds, five powers": rule(WIDE)}
 OF_WIDE |= {f"four kinds, p = {p}": rule(WIDE, powers=(p,)) for p in WIDE.powers}
-OF_WIDE |= {f"without {kind}": rule(WIDE, kinds=tuple(k for k in KINDS if k != kind)) for kind in KINDS}
-OF_WIDE |= {f"{kind} only": rule(WIDE, kinds=(kind,)) for kind in KINDS}
+OF_WIDE |= {f"without {kind}": rule(WIDE, kinds=tuple(k for k in WIDE.kinds if k != kind)) for kind in WIDE.kinds}
+OF_WIDE |= {f"{kind} only": rule(WIDE, kinds=(kind,)) for kind in WIDE.kinds}
 OF_WIDE |= {"simplest": rule(WIDE, simplest)}
 OF_WIDE |= {f"by {measure}": rule(WIDE, best, measure=measure) for measure in HELD}
 RULES["wide"] = OF_WIDE

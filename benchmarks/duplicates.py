@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from additive import DEFAULT, RIVALS, WIDE, held_out, minimiser, rule
+from additive import DEFAULT, RIVALS, held_out, minimiser, rule
 from command_line import data_folder, parser_of
 from public_sets import READERS, corrected_error, few, measured, splits
 
@@ -39,9 +39,8 @@ def numbered(data):
 def default(data, rows, judged):
     """Return the scores of other rows by the default: what it chooses on folds, fitted to all rows."""
     X, y = data.indicators(), data.y
-    kind, p, penalty = rule(DEFAULT)(held_out(DEFAULT, X[rows], y[rows]))
-    point = WIDE.kinds.index(DEFAULT.kinds[kind]), WIDE.powers.index(DEFAULT.powers[p]), penalty
-    return minimiser(X[rows], y[rows], X[judged], point)
+    point = rule(DEFAULT)(held_out(DEFAULT, X[rows], y[rows]))
+    return minimiser(X[rows], y[rows], X[judged], point, grid=DEFAULT)
 
 
 def counted():
