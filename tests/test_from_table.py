@@ -450,6 +450,7 @@ NUMBERS = [
     (["1e3", "-2E-1", "+.5", "7."], [1000, -0.2, 0.5, 7]),
     (["$5", "-$1,234.50", "$ 7.25"], [5, -1234.5, 7.25]),
     (["5 EUR", "1.234,5 EUR", "12"], [5, 1234.5, 12]),
+    (["1,350 kr", "95 kr", "12 SEK"], [1350, 95, 12]),
     (["3,5", "0,25", "12"], [3.5, 0.25, 12]),
     (["1.234.567", "12"], [1234567, 12]),
     (["1,234,567", "12"], [1234567, 12]),
@@ -804,7 +805,8 @@ def test_a_column_of_numbers_with_units_of_time_is_a_duration():
 
 
 @pytest.mark.parametrize(
-    ("unit", "kind"), [(" m.", None), (" kg", None), (" d", "duration"), (" days", "duration"), ("B", None)]
+    ("unit", "kind"),
+    [(" m.", None), (" kg", None), (" °C", None), (" d", "duration"), (" days", "duration"), ("B", None)],
 )
 def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
     rng = np.random.default_rng(0)
@@ -814,7 +816,7 @@ def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         G = from_table(*half)
-    said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " d", " days")
+    said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " °C", " d", " days")
     assert G.plan[0].kind == "category"
     assert said.startswith("Columns of text read as categories: t.\n") == is_told
     assert ('"duration" reads numbers with units of time' in said) == (kind is not None)
@@ -822,6 +824,14 @@ def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
     if kind:
         assert "the kind 'duration' reads" in G.plan[0].note
         assert told(*half, kinds={"t": kind})[0].plan[0].kind == kind
+
+
+def test_a_unit_that_is_not_known_has_to_be_removed():
+    few = {"t": ["21.5 °C", "19.0 °C", "20.5 °C"]}
+    with pytest.raises(
+        ValueError, match="6 values do not read as one; remove the unit, or make the column another kind"
+    ):
+        from_table(few, few, kinds={"t": "number"})
 
 
 # What is left out, and what is told ---------------------------------------------------------------

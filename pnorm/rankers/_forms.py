@@ -20,9 +20,20 @@ import numpy as np
 
 from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral
 
-UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD")
+UNITS = (
+    *("%", "$", "€", "£", "¥", "₹", "kr", "zł", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK"),
+    *("DKK", "PLN", "CZK", "HUF", "INR", "CNY", "BRL", "MXN", "ZAR"),
+)
 _UNIT = "|".join(map(re.escape, UNITS))
-ALIKE = {"$": ("USD", "CAD", "AUD"), "€": ("EUR",), "£": ("GBP",), "¥": ("JPY",), "₹": ("INR",)}
+ALIKE = {
+    "$": ("USD", "CAD", "AUD", "NZD", "MXN"),
+    "€": ("EUR",),
+    "£": ("GBP",),
+    "¥": ("JPY", "CNY"),
+    "₹": ("INR",),
+    "kr": ("SEK", "NOK", "DKK"),
+    "zł": ("PLN",),
+}
 """Currencies by the signs that may stand for them."""
 
 SCALES = {"k": 3, "m": 6, "mn": 6, "bn": 9}
@@ -85,7 +96,7 @@ _OF_PARTS = re.compile(_PART, re.ASCII)
 _NAMED_TIME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(name for name in UNITS_OF_TIME if len(name) > 1)})(?![a-z])", re.IGNORECASE
 )
-_MEASURED = re.compile(r"[+-]?\d[\d.,]*\s*([A-Za-z]{2,12})\.?", re.ASCII)
+_MEASURED = re.compile(r"[+-]?\d[\d.,]*\s*([A-Za-z°²³/]{2,12})\.?", re.ASCII)
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH = {
@@ -704,7 +715,7 @@ def names_time(word: str) -> bool:
 
 
 def unit_after(word: str) -> str:
-    """Return the letters after a number, or "time" for a duration; "" for another word."""
+    """Return the unit after a number, or "time" for a duration; "" for another word."""
     found = _MEASURED.fullmatch(word) if len(word) <= _LONGEST else None
     return "time" if duration(word) is not None else "" if found is None else found[1].lower()
 

@@ -213,9 +213,11 @@ class Reading:
         is_one = len({side.where for side in found}) == 1
         first = min(found, key=lambda side: side.rows[0]) if is_one else found[0]
         n, of = [sum(counts) for counts in zip(*[(side.unknown, side.n) for side in sides], strict=True)]
+        unit = _forms.unit_after(first.found[0].strip("'")) if self.kind == NUMBER else ""
+        correct = "correct them" if unit in ("", "time") else "remove the unit"
         return ValueError(
             f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the "
-            f"{of:,} values do not read as one; correct them, or make the column another kind with kinds"
+            f"{of:,} values do not read as one; {correct}, or make the column another kind with kinds"
         )
 
     def asked(self) -> str:
