@@ -380,6 +380,13 @@ def test_the_choice_is_told_in_words(fitted, full):
     assert content._setting(choice) == "lines with fine steps, p = 4, penalty l2 = 0.5"
 
 
+def test_a_chart_of_more_settings_than_lines_says_so(fitted):
+    sides, H = (some(TABLE, ~HELD & Y), some(TABLE, ~HELD & ~Y)), fitted[0]
+    found = pnorm.cross_validate(*sides, H, range(1, 7), l2=[1.0, 0.1], penalty="shapes", folds=2)
+    assert "The best 5 of 6 curves are drawn." in content._choice_chart(found)
+    assert "curves are drawn" not in content._choice_chart(everything(fitted)["cross_validation"])
+
+
 def test_a_report_tells_its_stages_and_is_the_same(fitted, tmp_path):
     H, lam, _, X, y = fitted
     seen, pages = [], []

@@ -597,7 +597,8 @@ def _choice_chart(found: CrossValidation) -> str:
         path = next((values for values in paths if np.ptp(values) > 0.0), None)
         if path is not None and (path > 0.0).sum() > 1:
             runs.append((k, path))
-    runs = sorted(runs, key=lambda run: (run[0] != i, -mean[run[0]].max()))[: len(STYLES)]  # what was chosen first
+    every = sorted(runs, key=lambda run: (run[0] != i, -mean[run[0]].max()))  # what was chosen first
+    runs = every[: len(STYLES)]
     if not any(k == i for k, _ in runs):
         return ""
     rounds = found.along == "t"
@@ -627,6 +628,8 @@ def _choice_chart(found: CrossValidation) -> str:
     if scaled[i][s] > 0.0:
         chart.dots([scaled[i][s]], [mean[i, s]])
     caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
+    if len(runs) < len(every):
+        caption += f" The best {len(runs)} of {len(every)} curves are drawn."
     return markup.figure(str(chart), caption, legend(entries[::-1]))
 
 
