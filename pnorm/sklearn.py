@@ -54,7 +54,7 @@ from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, fol
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
-from pnorm.rankers._from_table import of_rows, told_once
+from pnorm.rankers._from_table import of_rows
 from pnorm.rankers._table import Table, told_of_suspects
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -967,9 +967,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose what is None."""
         if self._is_table(rows.X) and not isinstance(self.rankers, Table):
             size = rows.positive.size, _checks.headings(rows.X, "X")[1]
-            with told_once([]):
-                made = partial(self._table, rows, n_cuts=default.cuts_of(size, self.n_cuts))
-                kinds = default.kinds_of(made, size, self.linear)
+            table = self._table(rows, None, default.cuts_of(size, self.n_cuts))
+            kinds = default.kinds_of(table, size, self.linear)
         elif self.rankers is None:
             how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
             kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
@@ -1126,7 +1125,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
         )
 
-    def _table(self, rows: _Rows, linear: Lines, n_cuts: int) -> Table:
+    def _table(self, rows: _Rows, linear: Lines | None, n_cuts: int) -> Table:
         """Return the weak rankers of a table."""
         how = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
         return of_rows(rows.X, rows.positive, rows.number, linear=linear, **how)

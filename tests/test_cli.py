@@ -1487,7 +1487,7 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
 @pytest.mark.parametrize(
     ("options", "kinds"),
     [
-        (["-p", 1], ["line + cuts", "steps"]),
+        (["-p", 1], ["line + cuts", "steps", "lines"]),
         pytest.param(["-p", 1, "--linear"], ["line + cuts"], marks=pytest.mark.long),
         (["-p", 1, "--rankers", "columns"], ["columns"]),
     ],

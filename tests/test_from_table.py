@@ -1452,6 +1452,26 @@ def test_lines_take_the_place_of_the_cuts_and_leave_all_else():
     ]
 
 
+def test_one_pass_over_a_table_makes_the_rankers_of_every_linear():
+    from pnorm.rankers._from_table import of_rows
+
+    rng = np.random.default_rng(0)
+    table = {
+        "x": rng.normal(size=80),
+        "none": [None, 1.0, 2.0, 3.0] * 20,
+        "few": [0.0, 1.0] * 40,
+        "town": ["Rome", "Oslo"] * 40,
+        "when": [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(80)],
+    }
+    y, how = rng.random(80) < 0.4, {"monotone": {"x": 1}, "n_cuts": 9}
+    every = of_rows(table, y, np.arange(y.size), linear=None, **how)
+    for linear in (True, False, "only"):
+        own = of_rows(table, y, np.arange(y.size), linear=linear, **how)
+        made = every.with_lines(linear)
+        assert made.to_dict() == own.to_dict()
+        assert pickle.dumps(made) == pickle.dumps(own)  # nothing is kept of the others
+
+
 def test_a_model_with_a_second_indicator_of_missing_dates_loads_and_scores(tmp_path):
     when = [None if k % 5 == 0 else f"2024-{1 + k % 12:02}-{1 + k % 28:02} {k % 24:02}:00" for k in range(80)]
     pos, neg = {"when": when[:30]}, {"when": when[30:]}

@@ -730,7 +730,7 @@ def test_what_is_open_is_chosen_and_told_of():
     assert found.p == 1.0
     choosing = [stage[1:] for stage in stages if stage[0] == "choosing by cross-validation"]
     assert choosing[0][0] == 0
-    assert choosing[-1][0] == choosing[-1][1] == 10  # two kinds of five folds
+    assert choosing[-1][0] == choosing[-1][1] == 15  # three kinds of five folds
     assert choosing == sorted(choosing)
     assert stages[-2:] == [("training", 0, 1), ("training", 1, 1)]
     again = learn_again(pos, neg, found)

@@ -1036,7 +1036,7 @@ def test_pipelines_searches_and_calibration(data):
 STAGES = {
     "chosen": (
         {"t_max": None},
-        ["rows to train on", "cross-validation: 10 runs", "chosen: ", "training: converged", "out-of-fold: AUC 0."],
+        ["rows to train on", "cross-validation: 15 runs", "chosen: ", "training: converged", "out-of-fold: AUC 0."],
     ),
     "given": ({"p": 2, "l2": 0.5, "linear": True}, ["rows to train on", "taken: line + cuts, p = 2", "training: "]),
     "rounds": ({"t_max": 5}, ["rows to train on", "training: t_max after 5 rounds, log F_p"]),
@@ -1068,7 +1068,7 @@ def test_verbose_prints_a_line_for_each_stage(data, capsys, case):
     np.testing.assert_array_equal(model.lam_, silent.lam_)
     PNormPush(random_state=0, verbose=2, **how).fit(X, y)
     folds = [line for line in capsys.readouterr().out.splitlines() if ": run " in line]
-    assert len(folds) == (10 if case == "chosen" else 0)
+    assert len(folds) == (15 if case == "chosen" else 0)
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "yes", None])
@@ -1384,8 +1384,8 @@ def told_of(model, X, positive):
     power = f"p = {model.p_:g}" + " (of 1 and 4)" * (tried == {1.0, 4.0})
     n_pos, of_what = int(sum(positive)), []
     if model.kind_ is not None:
-        words = {"line + cuts": "lines with fine steps (line + cuts)", "steps": "step functions (steps)"}
-        of_what.append(words.get(model.kind_, model.kind_))
+        words = {"line + cuts": "lines with fine steps", "steps": "step functions", "lines": "straight lines"}
+        of_what.append(f"{words[model.kind_]} ({model.kind_})" if model.kind_ in words else model.kind_)
     of_what.append(power)
     if model.l1_ > 0:
         of_what.append(f"l1 = {model.l1_:.4g}")

@@ -83,7 +83,7 @@ def test_a_table_needs_no_preprocessing(library):
     assert [of.kind for of in model.rankers_.plan] == ["left out", "number", "category", "boolean", "date"]
     pos, neg = ({name: [values[i] for i in np.flatnonzero(side)] for name, values in table.items()} for side in (y, ~y))
     with pytest.warns(TableWarning):
-        H = pnorm.rankers.from_table(pos, neg, linear=model.kind_ == "line + cuts")
+        H = pnorm.rankers.from_table(pos, neg, linear={"line + cuts": True, "lines": "only"}.get(model.kind_, False))
     assert model.rankers_.to_dict() == H.to_dict()
     lam, _ = pnorm.minimize(pos, neg, H, model.p_, l1=model.l1_, l2=model.l2_, penalty="shapes", tol=1e-6)
     np.testing.assert_allclose(model.lam_, lam, atol=1e-9)
@@ -93,7 +93,7 @@ def test_a_table_needs_no_preprocessing(library):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning")
-@pytest.mark.parametrize("how", [{}, {"linear": True}, {"linear": False}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"linear": True}, {"linear": False}, {"linear": "only"}], ids=str)
 def test_what_is_chosen_among_is_made_once(monkeypatch, frame, how):
     import pnorm.rankers._from_table as module
 
@@ -101,11 +101,12 @@ def test_what_is_chosen_among_is_made_once(monkeypatch, frame, how):
     monkeypatch.setattr(module, "_tell", lambda learned, of_estimator: made.append(learned))
     model = PNormPush(**how).fit(*frame)
     assert len(made) == 1
-    kinds = {None: ["line + cuts", "steps"], True: ["line + cuts"], False: ["cuts", "steps"]}[how.get("linear")]
+    every = ["line + cuts", "steps", "lines"]
+    kinds = {None: every, True: every[:1], False: ["cuts", "steps"], "only": ["lines"]}[how.get("linear")]
     assert model.kind_ in kinds
     assert (model.cross_validation_.best.kind or kinds[0]) == model.kind_
     lines = [name for name in model.rankers_.names if name.endswith("(line)")]
-    assert bool(lines) == (model.kind_ == "line + cuts")
+    assert bool(lines) == (model.kind_ in ("line + cuts", "lines"))
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning")

@@ -35,8 +35,8 @@ class Whole:
     ) -> Mapping[str, Kind]:
         """Return the kinds of weak rankers, made from all the rows; what else is given goes to `rankers.from_table`."""
         size = sum(self.sizes), len(self.summary.columns)
-        of_table["n_cuts"] = _default.cuts_of(size, n_cuts)
-        return _default.kinds_of(lambda lines: self.summary.rankers(linear=lines, **of_table), size, linear)
+        table = self.summary.rankers(linear=None, n_cuts=_default.cuts_of(size, n_cuts), **of_table)
+        return _default.kinds_of(table, size, linear)
 
     def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide]:
         """Read the rows, and return those of either side as the codes of weak rankers."""

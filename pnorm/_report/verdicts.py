@@ -65,7 +65,7 @@ def verdicts(
         found.append(Verdict("few", few))
     found += _of_choice(cross_validation, held_out and quality.beats_chance)
     if held_out:
-        found += _of_lists(quality, bool(suspects(H)), H._is_straight)
+        found += _of_lists(quality, bool(suspects(H)), getattr(H, "_is_straight", False))
         told, is_wrong = markup.calibrated(quality)
         if is_wrong:
             found.append(Verdict("probabilities", told))

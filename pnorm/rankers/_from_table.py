@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Unread, warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Kinds, Lines, Monotone, Rows
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, ONLY, TIME, UNREAD, VALUES, Kinds, Lines, Monotone, Rows
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
 from pnorm.rankers import _forms
 from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
-from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
+from pnorm.rankers._columns import InOrder, Placed, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
 from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
@@ -361,7 +361,7 @@ def made(
     *,
     kinds: Mapping[Any, Any] | None = None,
     n_cuts: int = 255,
-    linear: Lines = False,
+    linear: Lines | None = False,
     monotone: Mapping[Any, int] | None = None,
     min_rows: int | None = None,
     max_levels: int = 255,
@@ -370,13 +370,14 @@ def made(
 ) -> Table:
     """Return the weak rankers of a table; `column` is a function that returns its columns.
 
+    With `linear` None, they are made for every `linear` in one pass, which `Table.with_lines` tells apart.
     `of_estimator` is whether an estimator makes them, which a warning depends on.
     """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
         raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
-    linear, n_threads = _checks.lines(linear), _checks.threads(n_threads)
+    linear, n_threads = None if linear is None else _checks.lines(linear), _checks.threads(n_threads)
     if width == 0:
         raise ValueError(f"{name} has no columns")
     labels = found or tuple([f"x{c}" for c in range(width)])
@@ -426,7 +427,7 @@ class _How:
     found: Found
     labels: tuple[str, ...]
     n_cuts: int
-    linear: Lines
+    linear: Lines | None
     min_rows: int
     max_levels: int
 
@@ -886,8 +887,8 @@ class _Learner:
         return sorted(words, key=lambda word: (-n_rows_of[word], word))[:_MOST_KEPT]
 
     def _thresholds(self, reading: Reading, of: str, x: InOrder) -> Part | None:
-        how, label = self._how, self._label
-        cuts, line, between = x.cuts(how.n_cuts, how.linear)
+        how = self._how
+        placed = x.cuts(how.n_cuts, how.linear is None or how.linear)
         if of != "hour":
             self._n_values = x.different
             with np.errstate(over="ignore"):
@@ -899,15 +900,21 @@ class _Learner:
                 self._refuse_id(x)
                 self._apart = _far_apart(x)
                 self._code = CODE * _may_be_codes(self._label, x)
-        if not cuts:
+        if not placed.cuts:
             return None
+        straight = self._cut(reading, of, x.cuts(how.n_cuts, ONLY)) if how.linear is None else None
+        return Part(of, self._cut(reading, of, placed), straight)
+
+    def _cut(self, reading: Reading, of: str, placed: Placed) -> Rankers:
+        """Return the weak rankers of cuts, and of a line."""
+        label, (cuts, line, between) = self._label, placed
         lines, ends = ({0: line} if line else {}), ({0: between} if between else {})
         signs = {0: self._sign} if self._sign and of != "hour" else {}
         if reading.kind not in (BOOLEAN, ORDERED, DATE) or of == "hour":
             head = label if reading.kind != DATE else f"{label} ({of})"
-            return Part(of, _thresholds({0: cuts}, 1, None, [head], True, lines, signs, ends))
+            return _thresholds({0: cuts}, 1, None, [head], True, lines, signs, ends)
         names = [self._named(reading, cut) for cut in cuts]
-        return Part(of, _Thresholds(names, 1, None, [(0, cut) for cut in cuts], True, lines, signs, ends))
+        return _Thresholds(names, 1, None, [(0, cut) for cut in cuts], True, lines, signs, ends)
 
     def _named(self, reading: Reading, cut: float) -> str:
         label = self._label

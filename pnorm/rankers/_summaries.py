@@ -401,12 +401,12 @@ class TableSummary:
         *,
         kinds: Mapping[Any, Any] | None = None,
         n_cuts: int = 255,
-        linear: Lines = False,
+        linear: Lines | None = False,
         monotone: Mapping[Any, int] | None = None,
         min_rows: int | None = None,
         max_levels: int = 255,
     ) -> Table:
-        """Return what `from_table` makes of the rows; the parameters are its own."""
+        """Return what `from_table` makes of the rows; the parameters are those of `made`."""
         self._need_both_sides()
         return made(
             self._column,

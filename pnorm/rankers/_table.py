@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, Unread, tell
-from pnorm._checks import DATE, DURATION, TIME, Cells, Coded, Vector
+from pnorm._checks import DATE, DURATION, ONLY, TIME, Cells, Coded, Lines, Vector
 from pnorm._checks.text import aligned, first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -196,6 +197,19 @@ class Part:
 
     of: str
     rankers: Rankers
+    straight: Rankers | None = None
+    """A line in their place, if it is to be chosen between them."""
+
+    def with_line(self, linear: Lines) -> Part:
+        """Return the part with a line, without it, or with nothing but it, as far as it has one."""
+        of = self.rankers
+        if linear == ONLY:
+            return Part(self.of, self.straight or of)
+        if linear or not isinstance(of, _Thresholds) or not of._lines:
+            return Part(self.of, of)
+        kept = [k for k, (_, cut) in enumerate(of._cuts) if not math.isinf(cut)]
+        names, cuts = [of.names[k] for k in kept], [of._cuts[k] for k in kept]
+        return Part(self.of, _Thresholds(names, 1, None, cuts, True, None, of._monotone))
 
     def prepared(self, reading: Reading, cells: Cells, at: Where, x: Vector | None) -> Any:
         """Return the input of the rankers: a matrix of one column, or codes; `x` are the numbers of the column."""
@@ -262,6 +276,14 @@ class Table(Rankers):
 
     def _repr_html_(self) -> str:
         return self.plan._repr_html_()
+
+    def with_lines(self, linear: Lines) -> Table:
+        """Return the weak rankers of this `linear`, of a table that was made for all of them."""
+        sources = [replace(of, parts=tuple([part.with_line(linear) for part in of.parts])) for of in self._sources]
+        plan = list(self.plan)
+        for of in sources:
+            plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
+        return Table(self._found, len(plan), sources, Plan(plan), self.asks, self.as_levels)
 
     def with_missing(self, words: Sequence[str]) -> Table:
         """Return weak rankers that take more words of new rows for missing values, in all columns."""
