@@ -73,7 +73,7 @@ def main(argv=None):
     parser.add_argument("--draws", type=int, default=6)
     draws = parser.parse_args(argv).draws
     warnings.simplefilter("ignore")
-    print(f"{'':10}  {'positives':>9}  {'PNormPush()':>11}" + "".join([f"  {name:>16}" for name in METHODS]))
+    print(f"{'':8} {'positives':>9} {'PNormPush()':>11}" + "".join([f" {name:>15}" for name in METHODS]))
     of_sets = {n_pos: [] for n_pos in POSITIVES}
     for name, read in SETS.items():
         frame, y = read()
@@ -96,7 +96,7 @@ def line(name, n_pos, of_sets):
         by = np.array([[run[method] for run in runs] for runs in of_sets]) - own
         error = np.sqrt(by.var(axis=1, ddof=1).sum() / by.shape[1]) / len(by)
         cells.append(f"{by.mean():+.3f} ± {error:.3f}")
-    print(f"{name:10}  {n_pos:9}  {own.mean():11.3f}" + "".join([f"  {cell:>16}" for cell in cells]), flush=True)
+    print(f"{name:8} {n_pos:9} {own.mean():11.3f}" + "".join([f" {cell:>15}" for cell in cells]), flush=True)
 
 
 if __name__ == "__main__":

@@ -335,7 +335,9 @@ def _check_minimum(arguments: argparse.Namespace) -> None:
         raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
     for option in ("linear", "straight"):
         if getattr(arguments, option) and arguments.rankers not in (None, "thresholds"):
-            raise CommandError(f"--{option} cannot be combined with --rankers {arguments.rankers}. Leave one out")
+            raise CommandError(
+                f"--{option} cannot be combined with --rankers {arguments.rankers}. Leave one of them out"
+            )
     if arguments.linear and arguments.straight:
         raise CommandError("--linear adds lines to the cuts, and --straight has no cuts. Leave one of them out")
     if arguments.kind and arguments.rankers is not None:
