@@ -516,6 +516,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return lines on the rows, the model, the end of training, the out-of-fold result and suspected columns."""
         n_pos, n_neg = self._n_rows
         columns = f"; {counted(self.n_features_in_, 'column')}" if hasattr(self, "n_features_in_") else ""
+        neg, pos = [f" ({shown(label, 30)})" if isinstance(label, str) else "" for label in self.classes_.tolist()]
         kind = [] if self.kind_ is None else [self.kind_]
         kind = [f"{default.TERMS[name]} ({name})" if name in default.TERMS else name for name in kind]
         penalties = [f"{name} = {x:.4g}" for name, x in (("l1", self.l1_), ("l2", self.l2_)) if x]
@@ -532,7 +533,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             *others, last = [f"{p:g}" for p in np.unique(self.cross_validation_.p).tolist()]
             power += f" (of {', '.join(others)} and {last})" if others else ""
         lines = [
-            f"rows         {n_pos + n_neg:,}: {n_pos:,} positive, {n_neg:,} negative{columns}",
+            f"rows         {n_pos + n_neg:,}: {n_pos:,} positive{pos}, {n_neg:,} negative{neg}{columns}",
             f"model        {', '.join([*kind, power, *penalties])}; {of_rankers}",
             f"training     {ended}",
         ]
@@ -1537,7 +1538,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> from pnorm.sklearn import PNormPush
         >>> X = {"visits": [0, 3, 1, 9, 7, 8], "town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn", "Bonn"]}
         >>> model = PNormPush(p=1, l2=0.1, linear=True).fit(X, [0, 0, 0, 1, 1, 1])
-        >>> model.explain(X).top(3)
+        >>> model.explain(X).top(row=3)
         ['visits = 9 (+7.76)']
         """
         check_is_fitted(self)

@@ -1378,6 +1378,15 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
 # What a model prints
 
 
+def test_a_printed_model_says_which_label_is_positive():
+    rng = np.random.default_rng(1)
+    y = np.arange(80) % 3 == 0
+    X, words = rng.normal(size=(80, 2)) + y[:, None], np.where(y, "lost", "won")
+    model = PNormPush(p=1, l2=0.1, pos_label="lost").fit(X, words)
+    assert "rows         80: 27 positive (lost), 53 negative (won); 2 columns" in str(model).splitlines()
+    assert "27 positive, 53 negative; 2" in str(PNormPush(p=1, l2=0.1).fit(X, y))
+
+
 def told_of(model, X, positive):
     """The lines that describe a fitted model, from its public attributes."""
     tried = set() if model.cross_validation_ is None else set(model.cross_validation_.p.tolist())

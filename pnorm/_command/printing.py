@@ -596,7 +596,10 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
     if found.score is None:
         return [f"The model has no cut-off: none guaranteed a {found.asked} of {found.target:g}."]
     n = int(np.count_nonzero(f >= found.score))
-    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {written(found.score, f)} or more."]
+    at = found._at()  # as it was printed when it was chosen
+    if np.count_nonzero(f >= float(at)) != n:
+        at = written(found.score, f)
+    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
     if found.precision is not None:
         _, low, high = (x * n for x in found.precision)
         share, then = 100 * n / f.size, 100 * found.share
