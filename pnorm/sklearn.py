@@ -281,10 +281,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_cuts : int
         Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
     linear : bool or "only", optional
-        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. With ``"only"``, a
-        line takes the place of the cuts. None chooses it with the weak rankers if these are chosen, and is False
-        otherwise. It applies to the rankers ``"table"`` and ``"thresholds"``; see
-        `pnorm.rankers.quantile_thresholds`.
+        Whether to add a straight line to the cuts of each column; with ``"only"``, a line takes the place of the cuts.
+        None chooses it with the weak rankers if these are chosen, and is False otherwise. It applies to the rankers
+        ``"table"`` and ``"thresholds"``, with rounds too. A line is a staircase of up to 1,024 levels of equally many
+        training rows, and flat beyond the last one (`pnorm.rankers.quantile_thresholds`): of 200,000 rows, the 200
+        with the largest value of a column are tied in it. ``rankers="columns"`` has lines without steps.
     solver : {"auto", "coordinate", "newton"}
         ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
         minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
@@ -294,7 +295,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Weight of the penalty ``l1 |lam|_1``, zero or more. It applies to minimisers. If `l1` and `l2` are None,
         ``solver="auto"`` chooses one of them; with `l1` = 0 it chooses `l2`. Otherwise None means 0.
     l2 : float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It applies to minimisers. None as for `l1`.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It applies to minimisers. None as for `l1`;
+        beside a given or chosen `l1`, ``solver="auto"`` takes 1e-5 p, which makes the minimiser unique.
     penalty : {"coefficients", "shapes"}, optional
         With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None means
         ``"shapes"`` with ``solver="auto"``, and ``"coefficients"`` with ``"newton"``.
@@ -351,7 +353,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         was used for the choice.
     kind_ : str or None
         The chosen kind of weak rankers: ``"line + cuts"``, ``"steps"`` or ``"lines"``, or ``"cuts"`` with
-        ``linear=False``; None if `rankers` were given.
+        ``linear=False``; None with rounds, or if `rankers` other than ``"table"`` were given.
     cross_validation_ : CrossValidation or None
         The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     out_of_fold_ : OutOfFold or None
