@@ -228,7 +228,7 @@ class Cutoff:
             ]
         return [
             "predict takes rows with decision_function above 0.",
-            f"decision_function is now score_samples minus {zero} (threshold_).",
+            "decision_function is now score_samples minus threshold_.",
         ]
 
     def _none(self) -> str:

@@ -729,6 +729,9 @@ def test_ticks_of_logarithms_are_powers_of_ten():
     assert charts.Axis(3.0, 2e5, "", str, True).values() == [10.0, 100.0, 1000.0, 1e4, 1e5]
     assert charts.Axis(3.0, 60.0, "", str, True).values() == [5.0, 10.0, 20.0, 50.0]
     assert charts.Axis(1.0, 100.0, "", str, True).at([1.0, 10.0, 100.0, 1e9]).tolist() == [0.0, 0.5, 1.0, 1.0]
+    for longest, values in ((20.0, [0.0, 10.0, 20.0]), (100.0, [0.0, 2 * 30.44]), (800.0, [0.0, 365.25, 2 * 365.25])):
+        axis = charts.Axis(0.0, longest, "", str, ticks=3, unit=pictures._unit_of_time(longest))
+        assert axis.values() == pytest.approx(values)
 
 
 @pytest.mark.parametrize(

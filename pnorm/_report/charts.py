@@ -40,6 +40,8 @@ class Axis:
     dates: bool = False
     """Whether values are dates, in days since the start of 1970. The first days of years or of months are written, if
     two or more are between the ends."""
+    unit: float = 1.0
+    """What the values that are written are round multiples of."""
 
     def at(self, values: Any) -> Vector:
         """Return where values lie between the ends, from 0 to 1."""
@@ -52,6 +54,9 @@ class Axis:
         """Return round values between the ends, to be written."""
         if self.dates and len(firsts := _firsts(self.low, self.high, self.ticks)) > 1:
             return firsts
+        if self.unit != 1.0:
+            of_unit = round_values(self.low / self.unit, self.high / self.unit, self.ticks)
+            return [value * self.unit for value in of_unit]
         found = _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
         if len(found) < 2 and self.high > self.low and not self.log:
             thirds = np.linspace(self.low, self.high, 7)[1::2]

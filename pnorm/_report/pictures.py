@@ -15,6 +15,9 @@ from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number
 from pnorm._report.markup import percent, text
 
+_YEAR, _MONTH = 365.25, 30.44
+"""Days of a year and of a month, as durations are read and written."""
+
 _LEVELS, _ALIKE, _BINS, _OUTSIDE = 12, 5, 30, 0.01
 """Lines of levels, levels of one value from which on they share a line, columns of shares, and the share of rows beyond
 either end of a picture."""
@@ -120,6 +123,7 @@ def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
             ticks=3 if shape.read_off else 6,
             whole=shape._is_whole and not shape.read_off,
             dates=shape.read_off == "trend",
+            unit=_unit_of_time(float(x[-1])) if shape.read_off == "days" else 1.0,
         ),
         Axis(*room, "", plain_number),
         f"Shape of {text(shape.name)}",
@@ -201,6 +205,11 @@ def _together(shape: Shape, of: Sequence[int]) -> str:
     """Return the number of levels of a line, and the first of them."""
     more = f" and {len(of) - 3} more" if len(of) > 3 else ""
     return f"{shape._counted(of)}: " + ", ".join(text(shape.levels[k], 20) for k in of[:3]) + more
+
+
+def _unit_of_time(longest: float) -> float:
+    """Return the days of a year or a month if durations are up to two of them or more; otherwise one day."""
+    return next((unit for unit in (_YEAR, _MONTH) if longest >= 2.0 * unit), 1.0)
 
 
 def _as_text(shape: Shape) -> Callable[[float], str]:
