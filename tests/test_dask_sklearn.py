@@ -58,7 +58,8 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     assert model.feature_importances_.size == 4
     n_pos = int((FRAME["y"] == "good").sum())
     for each in (model, of_memory):
-        assert str(each).splitlines()[1] == f"rows         160: {n_pos} positive, {N - n_pos} negative; 4 columns"
+        told = f"{n_pos} positive (good), {N - n_pos} negative (bad)"
+        assert str(each).splitlines()[1] == f"rows         160: {told}; 4 columns"
 
 
 def test_the_positive_label_may_sort_first():
