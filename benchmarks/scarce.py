@@ -18,15 +18,13 @@ from mixed import adult, bank, leads
 from public_sets import READERS
 
 from pnorm import metrics
-from pnorm._default import BOTH, LINES
+from pnorm._default import MADE
 from pnorm._job.baselines import CURVES, LINEAR, TREES, baselines
 from pnorm.sklearn import PNormPush
 
 POSITIVES = (50, 100, 200, 400)
 MOST_NEGATIVES, JUDGED = 9_000, 6_000
 METHODS = ("simplest", LINEAR, CURVES, TREES)
-LINEAR_OF = {BOTH: True, LINES: "only"}
-"""The argument `linear` of a kind; False for the others."""
 
 
 def numbers(name):
@@ -57,7 +55,7 @@ def judged(frame, y, train, test):
     X, known, rows = frame.iloc[train], y[train], frame.iloc[test]
     model = PNormPush().fit(X, known)
     plain = model.cross_validation_.simplest
-    simplest = PNormPush(p=plain.p, l1=plain.l1, l2=plain.l2, linear=LINEAR_OF.get(plain.kind, False)).fit(X, known)
+    simplest = PNormPush(p=plain.p, l1=plain.l1, l2=plain.l2, linear=MADE[plain.kind][0]).fit(X, known)
     found = {"PNormPush()": model.decision_function(rows), "simplest": simplest.decision_function(rows)}
     found |= {of.name: of.score(rows) for of in baselines(X[known], X[~known], model.rankers_)}
     return {

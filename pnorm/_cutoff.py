@@ -220,11 +220,11 @@ class Cutoff:
         """Return which rows `predict` of an estimator takes, in sentences; none for another cut-off."""
         if self._zero is None:
             return []
-        zero = f"{self._zero:.6g}"
         if self.score is None:
             return [
                 "predict takes no row.",
-                f"decision_function is the score minus {zero}, the threshold_ of fit: its sign is not a cut-off.",
+                f"decision_function is the score minus {self._zero:.6g}, the threshold_ of fit: its sign is not a "
+                "cut-off.",
             ]
         return [
             "predict takes rows with decision_function above 0.",

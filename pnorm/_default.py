@@ -28,7 +28,7 @@ from pnorm.rankers._table import Table
 LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
 
-_MADE: dict[str, tuple[Lines, str]] = {
+MADE: dict[str, tuple[Lines, str]] = {
     LINES: (ONLY, "l2"),
     CUTS: (False, "l2"),
     BOTH: (True, "l2"),
@@ -129,7 +129,7 @@ def kinds_of(table: Table, size: Size, linear: Lines | None = None) -> dict[str,
 def _kinds(make: Callable[..., Rankers], size: Size, linear: Lines | None) -> dict[str, Kind]:
     """Return the kinds that are compared; `make` makes their weak rankers from both sides, with such lines."""
     return {
-        name: Kind(partial(make, linear=_MADE[name][0]), _MADE[name][1], strong=is_wide(size))
+        name: Kind(partial(make, linear=MADE[name][0]), MADE[name][1], strong=is_wide(size))
         for name in _offered(linear, size)
     }
 

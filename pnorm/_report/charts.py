@@ -41,7 +41,7 @@ class Axis:
     """Whether values are dates, in days since the start of 1970. The first days of years or of months are written, if
     two or more are between the ends."""
     unit: float = 1.0
-    """What the values that are written are round multiples of."""
+    """Ticks are at round multiples of this number, such as the days of a year."""
 
     def at(self, values: Any) -> Vector:
         """Return where values lie between the ends, from 0 to 1."""

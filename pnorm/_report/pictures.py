@@ -14,9 +14,7 @@ from pnorm._reasons.shapes import Shape
 from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number
 from pnorm._report.markup import percent, text
-
-_YEAR, _MONTH = 365.25, 30.44
-"""Days of a year and of a month, as durations are read and written."""
+from pnorm.rankers._forms import UNITS_OF_TIME
 
 _LEVELS, _ALIKE, _BINS, _OUTSIDE = 12, 5, 30, 0.01
 """Lines of levels, levels of one value from which on they share a line, columns of shares, and the share of rows beyond
@@ -209,7 +207,7 @@ def _together(shape: Shape, of: Sequence[int]) -> str:
 
 def _unit_of_time(longest: float) -> float:
     """Return the days of a year or a month if durations are up to two of them or more; otherwise one day."""
-    return next((unit for unit in (_YEAR, _MONTH) if longest >= 2.0 * unit), 1.0)
+    return next((UNITS_OF_TIME[unit] for unit in ("year", "month") if longest >= 2.0 * UNITS_OF_TIME[unit]), 1.0)
 
 
 def _as_text(shape: Shape) -> Callable[[float], str]:

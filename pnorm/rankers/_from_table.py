@@ -65,7 +65,7 @@ _SAYS = {
     "decimal point": "says which mark numbers have before the fraction",
     DAY_FIRST: "says what dates begin with",
 }
-"""What a pair of these kinds says, by the first of the two, for the warning of `from_table`."""
+"""Endings of the hint in the warning of `from_table` that names two kinds, by the first of the two."""
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
