@@ -22,6 +22,7 @@ from pnorm._checks import ONLY, CaseWeights, Lines, Vector
 from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm.metrics import Estimate
 from pnorm.metrics._by_name import LARGER, scorer_of_lists, shared_rows
+from pnorm.metrics._shares import CLOSE, calibration_slope
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import Table
 
@@ -165,6 +166,8 @@ _CHANCE = 0.5
 _CONFIDENCE = 0.99
 """Of both intervals. It is high because the setting is the best of many, and because there are two measures."""
 
+_CONFIDENCE_OF_SLOPE = 0.95
+
 _ORDERS, _CELLS = (200, 1000), 2**22
 """Least and largest number of random orders, and the number of scores of all of them that is aimed at."""
 
@@ -183,9 +186,9 @@ class Fold(NamedTuple):
 class OutOfFold:
     """Two measures of the ranking of held-out rows by the chosen setting; means over the folds.
 
-    Each is tested against 0.5, the value of a random order. `low` and `high` are the measure minus and plus half the
-    width of the range that holds 99 % of random orders. They are no confidence interval of the measure: where the
-    classes are far apart, the error is much smaller than that of a random order.
+    Each measure is tested against 0.5, the value of a random order. `low` and `high` are the measure minus and plus
+    half the width of the range that holds 99 % of random orders. They are no confidence interval of the measure: where
+    the classes are far apart, the error is much smaller than that of a random order.
 
     Attributes
     ----------
@@ -193,10 +196,21 @@ class OutOfFold:
         The AUC.
     partial_auc : Estimate
         The partial AUC down to the first ten negatives of a fold, or the first 1 % of them, standardised.
+    slope : Estimate or None
+        The calibration slope: the coefficient of the log odds that the scores give, in a logistic regression of the
+        labels with an intercept for each fold. 1 is right. Below 1, the probabilities are too extreme; above 1, they
+        are too close to their average. With Wald's 95 % interval. None with weights, if there are no probabilities,
+        and if the slope is not finite.
     """
 
     auc: Estimate
     partial_auc: Estimate
+    slope: Estimate | None = None
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the held-out rows do not show that the slope is below 0.8 or above 1.25."""
+        return self.slope is None or (self.slope.low <= CLOSE[1] and self.slope.high >= CLOSE[0])
 
     @property
     def beats_chance(self) -> bool:
@@ -330,17 +344,18 @@ def _judged(
 ) -> OutOfFold:
     """Measure held-out rows by the choice of a cross-validation, on its folds."""
     folds: list[Fold] = []
+    best = found.best
+    weighted = any(how.get(name) is not None for name in ("pos_weight", "neg_weight"))
 
     def keep(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
         folds.append(Fold(f_pos, f_neg))
         return 0.0
 
-    best = found.best
     how |= {"l1": best.l1, "l2": best.l2, "folds": found.folds, "metric": keep, "tol": CHOOSING, "push": push}
     with warnings.catch_warnings():  # all was said before
         warnings.simplefilter("ignore")
         cross_validate(rows[0], rows[1], H, best.p, **how)
-    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push)
+    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push, None if weighted else best.p)
 
 
 def _paths(
@@ -364,8 +379,8 @@ def _drawn(rng: np.random.Generator, X: Any, *of_rows: Any) -> tuple[Any, ...]:
     return _checks.rows(X, where), *[None if x is None else x[where] for x in of_rows]
 
 
-def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str) -> OutOfFold:
-    """Measure the scores of held-out rows of folds, of `n_rows` rows in all.
+def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float | None = None) -> OutOfFold:
+    """Measure the scores of held-out rows of folds, of `n_rows` rows in all. With p, 1 + p times these are log odds.
 
     The standard error is that of random orders of the rows of each fold, times a factor. Folds share training rows, so
     their measures are correlated even if no column is related to the labels: each pair of rows from different folds
@@ -393,4 +408,5 @@ def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str) -> OutOfFold:
     low, high = np.maximum(found / n - wide, 0.0), np.minimum(found / n + wide, 1.0)
     ends = zip((found / n).tolist(), low.tolist(), high.tolist(), strict=True)
     auc, partial_auc = [Estimate(*end, _CONFIDENCE) for end in ends]
-    return OutOfFold(auc, partial_auc)
+    odds = [] if p is None else [((1.0 + p) * pos, (1.0 + p) * neg) for pos, neg in folds]
+    return OutOfFold(auc, partial_auc, calibration_slope(odds, _CONFIDENCE_OF_SLOPE) if odds else None)

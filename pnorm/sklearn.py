@@ -50,7 +50,7 @@ from pnorm._reasons.explain import Explanation, average_row, beside_average, eac
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
 from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
+from pnorm._trace import RANK_BY, CalibrationWarning, NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -283,9 +283,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     linear : bool or "only", optional
         Whether to add a straight line to the cuts of each column; with ``"only"``, a line takes the place of the cuts.
         None chooses it with the weak rankers if these are chosen, and is False otherwise. It applies to the rankers
-        ``"table"`` and ``"thresholds"``, with rounds too. A line is a staircase of up to 1,024 levels of equally many
-        training rows, and flat beyond the last one (`pnorm.rankers.quantile_thresholds`): of 200,000 rows, the 200
-        with the largest value of a column are tied in it. ``rankers="columns"`` has lines without steps.
+        ``"table"`` and ``"thresholds"``, with rounds too. With ``"only"``, a line is a staircase of up to 1,024
+        levels, fine at both ends, and flat beyond the values of the training rows
+        (`pnorm.rankers.quantile_thresholds`). ``rankers="columns"`` has lines without steps, which go on.
     solver : {"auto", "coordinate", "newton"}
         ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
         minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
@@ -359,7 +359,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     out_of_fold_ : OutOfFold or None
         How the chosen parameters rank the held-out rows of the cross-validation: `auc` and `partial_auc`, each tested
         against random orders, and `beats_chance`. `fit` warns if this is False, as both are then within the range of
-        99 % of random orders. None if nothing was chosen.
+        99 % of random orders. Its `slope` is the calibration slope of the probabilities; 1 is right, and
+        `predict_proba` warns if it is far from that. None if nothing was chosen.
     threshold_ : float
         The score above which `predict` returns the positive class. `decision_function` is the score minus this number:
         compare `decision_function` with 0 instead, or `score_samples` with this number. By default, it is the score of
@@ -1239,7 +1240,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         SeparationWarning
             If `separation_` is ``"separable"``: the penalty or the number of rounds then determines how far the
             probabilities are from 0 and 1. If it is ``"quasi-separable"``: the probabilities hold for some rows only.
-            The class is in `pnorm.diagnostics`.
+        CalibrationWarning
+            If the held-out rows of the cross-validation show that the probabilities are too extreme, or too close to
+            their average (`out_of_fold_`). Both classes are in `pnorm.diagnostics`.
 
         Notes
         -----
@@ -1252,6 +1255,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         assert self._offset is not None
         self._warn_of_separation()
+        self._warn_of_calibration()
         if _is_dask(X):
             from pnorm.dask._estimator import mapped
 
@@ -1274,6 +1278,20 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"the training rows are separable: {by} determines how far the probabilities are from 0 and 1. "
             "The order of the rows is not affected. Recalibrate on rows that were not trained on, or use the scores",
             SeparationWarning,
+        )
+
+    def _warn_of_calibration(self) -> None:
+        """Warn if the cross-validation shows that the probabilities are too extreme, or too moderate."""
+        judged = self.out_of_fold_
+        if judged is None or judged.slope is None or judged.is_calibrated or not judged.beats_chance:
+            return
+        slope = judged.slope
+        warn(
+            f"the probabilities are too {'extreme' if slope < 1.0 else 'close to their average'}: their calibration "
+            f"slope on the held-out rows of the cross-validation is {slope:.2f} ({100 * slope.confidence:g} % interval "
+            f"{slope.low:.2f} to {slope.high:.2f}; 1 is right). The order of the rows is not affected. "
+            "Fit sklearn.calibration.CalibratedClassifierCV(PNormPush()) in place of the estimator, or use the scores",
+            CalibrationWarning,
         )
 
     def predict(self, X: Rows | Lazy) -> Any:

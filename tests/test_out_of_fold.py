@@ -14,8 +14,9 @@ from pnorm._default import Fold, OutOfFold, out_of_fold
 from pnorm._job.quality import quality
 from pnorm._report import content
 from pnorm._report.verdicts import texts, verdicts
-from pnorm.diagnostics import NoSignalWarning
+from pnorm.diagnostics import CalibrationWarning, NoSignalWarning
 from pnorm.metrics import Estimate
+from pnorm.metrics._shares import calibration_slope
 
 pytest.importorskip("sklearn")
 pytest.importorskip("joblib")
@@ -242,3 +243,74 @@ def test_a_verdict_names_the_measure_if_one_alone_is_beyond_chance(auc, partial,
     found = OutOfFold(*of)
     assert found.verdict == verdict
     assert found.beats_chance == verdict.startswith("better")
+
+
+def linear_rows(seed, n=500, d=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, rng.random(n) < 1 / (1 + np.exp(1 - X[:, :3] @ [1, 0.7, -0.5]))
+
+
+def logistic(folds, p):
+    """The slope of Newton's method on all columns at once: the log odds, and an indicator of each fold."""
+    of = [(np.r_[pos, neg], np.arange(pos.size + neg.size) < pos.size) for pos, neg in folds]
+    at = np.repeat(np.arange(len(of)), [y.size for _, y in of])
+    A = np.c_[(1 + p) * np.concatenate([x for x, _ in of]), at[:, None] == np.arange(len(of))]
+    y, theta = np.concatenate([y for _, y in of]), np.zeros(1 + len(of))
+    for _ in range(50):
+        mean = 1 / (1 + np.exp(-(A @ theta)))
+        inverse = np.linalg.inv((A.T * (mean * (1 - mean))) @ A)
+        theta += inverse @ A.T @ (y - mean)
+    return theta[0], 1.96 * np.sqrt(inverse[0, 0])
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_the_slope_is_that_of_a_logistic_regression_with_an_intercept_of_each_fold(push):
+    folds = [Fold(pos + k, neg + k) for k, (pos, neg) in enumerate(folds_of(4, 0.8, [(20, 40), (25, 35), (30, 30)]))]
+    found = out_of_fold(folds, 180, push, 4.0).slope
+    slope, half = logistic(folds, 4.0)
+    assert found == pytest.approx(slope)
+    assert found.confidence == 0.95
+    assert (found.low, found.high) == pytest.approx((slope - half, slope + half), rel=1e-4)
+    assert out_of_fold(folds, 180, push).slope is None
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        (np.ones(3), np.ones(4)),  # nothing tells them apart
+        (np.arange(5.0, 8.0), np.arange(4.0)),  # nothing is wrong
+        (np.array([0.0, 1.0]), np.empty(0)),  # there is one class
+    ],
+)
+def test_there_may_be_no_finite_slope(fold):
+    assert calibration_slope([fold], 0.95) is None
+    assert calibration_slope([fold, fold], 0.95) is None
+
+
+def test_probabilities_that_held_out_rows_show_to_be_wrong_are_named():
+    X, y = linear_rows(0, n=2000)
+    flat, right = [PNormPush(linear="only", l2=l2).fit(X, y) for l2 in (10.0, 1e-3)]
+    said = (
+        r"^the probabilities are too close to their average: their calibration slope on the held-out rows of the "
+        r"cross-validation is \d+\.\d\d \(95 % interval \d+\.\d\d to \d+\.\d\d; 1 is right\)\. The order"
+    )
+    with pytest.warns(CalibrationWarning, match=said) as caught:
+        P = flat.predict_proba(X)
+    assert caught[0].filename == __file__
+    assert P[:, 1].std() < 0.1
+    assert flat.out_of_fold_.slope.low > 1.25
+    again = pickle.loads(pickle.dumps(flat))
+    with pytest.warns(CalibrationWarning):
+        again.predict_proba(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        right.predict_proba(X)
+        flat.predict(X)
+    assert right.out_of_fold_.is_calibrated
+    extreme = replace(right.out_of_fold_, slope=Estimate(0.5, 0.3, 0.7, 0.95))
+    assert not extreme.is_calibrated
+    right.out_of_fold_ = extreme
+    with pytest.warns(CalibrationWarning, match="too extreme"):
+        right.predict_proba(X)
+    assert PNormPush(linear="only", l2=1e-3).fit(X, y, sample_weight=np.ones(y.size)).out_of_fold_.slope is None

@@ -1,6 +1,7 @@
 """Signs of coefficients, straight lines beside cuts, and the columns that weak rankers read."""
 
 import json
+import math
 import pickle
 
 import numpy as np
@@ -65,10 +66,10 @@ def test_lines_of_sparse_rows_are_those_of_dense_ones_to_the_bit():
 
 def test_a_line_in_place_of_the_cuts_is_the_one_beside_many_cuts():
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(3000, 5)) * (rng.random((3000, 5)) < [1.0, 0.1, 1.0, 1.0, 0.0])
+    X = rng.normal(size=(1000, 5)) * (rng.random((1000, 5)) < [1.0, 0.1, 1.0, 1.0, 0.0])
     X[:, 2], X[:, 3] = X[:, 2].round(1), X[:, 3] > 0.0
     X[rng.random(X.shape) < [0.01, 0.01, 0.0, 0.01, 0.0]] = np.nan
-    pos, neg, how = X[:1000], X[1000:], {"missing": "own", "monotone": {2: 1}}
+    pos, neg, how = X[:300], X[300:], {"missing": "own", "monotone": {2: 1}}
     H = rankers.quantile_thresholds(pos, neg, 5, linear="only", **how)
     beside = rankers.quantile_thresholds(pos, neg, 1023, linear=True, **how)
     assert H.names == (
@@ -80,7 +81,7 @@ def test_a_line_in_place_of_the_cuts_is_the_one_beside_many_cuts():
     new = np.concatenate([X[:50], 4.0 * X[50:100], np.full((1, 5), np.nan)])
     np.testing.assert_array_equal(H.evaluate(new), beside.evaluate(new)[:, at])
     A = scipy.sparse.csc_array(X)
-    assert rankers.quantile_thresholds(A[:1000], A[1000:], linear="only", **how) == H
+    assert rankers.quantile_thresholds(A[:300], A[300:], linear="only", **how) == H
     np.testing.assert_array_equal(H.evaluate(A), H.evaluate(X))
     lam = rng.normal(size=len(H))
     for Z in (X, A):
@@ -88,6 +89,30 @@ def test_a_line_in_place_of_the_cuts_is_the_one_beside_many_cuts():
     best, found = pnorm.minimize(pos, neg, H, 4, l2=0.1)
     assert found.status == "converged"
     np.testing.assert_allclose(best, pnorm.minimize(H.evaluate(pos), H.evaluate(neg), None, 4, l2=0.1)[0], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.normal(size=5000),
+        lambda rng: rng.lognormal(size=5000),
+        lambda rng: rng.poisson(1000.0, size=5000).astype(float),
+    ],
+    ids=["normal", "heavy tails", "counts"],
+)
+def test_a_line_has_fine_levels_at_both_ends(draw):
+    x = draw(np.random.default_rng(0))
+    ends, n = np.cumsum(np.unique(x, return_counts=True)[1])[:-1], x.size
+    if ends.size > 1023:
+        steps = [math.log(n) * (2 * k / 1022 - 1) for k in range(1023)]
+        ends = sorted({min(ends, key=lambda end: abs(end / n - 1 / (1 + math.exp(-t)))) for t in steps})
+        assert [*ends[:9], *ends[-9:]] == [*range(1, 10), *range(n - 9, n)]
+    means = np.array([level.mean() for level in np.split(np.sort(x), ends)])
+    line = (means - means[0]) / (means[-1] - means[0])
+    H = rankers.quantile_thresholds(x[:2000, None], x[2000:, None], linear="only")
+    np.testing.assert_allclose(
+        H[0](np.sort(x)[:, None]), np.repeat(line, np.diff(ends, prepend=0, append=n)), atol=1e-12
+    )
 
 
 def test_no_column_has_a_line_that_is_its_cut():

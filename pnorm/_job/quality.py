@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import logit, ndtri
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -31,7 +31,7 @@ from pnorm.metrics._ranked_list import (
     moved,
 )
 from pnorm.metrics._ranked_list import Measure as OfCounts
-from pnorm.metrics._shares import Calibration, FirstRows, calibration, first_rows
+from pnorm.metrics._shares import Calibration, FirstRows, calibration, calibration_slope, first_rows
 from pnorm.metrics._shares import hits as _hits
 from pnorm.metrics._shares import share as _share
 
@@ -42,9 +42,6 @@ _RESAMPLES = 1000
 
 _BEYOND = 4
 """Resamples beyond each end of the interval of a difference, at least."""
-
-_STEPS, _FLAT = 50, 1e-12
-"""Steps of Newton's method for a calibration slope, at most, and a determinant below which there is none."""
 
 _COMPARED = 10
 """Rows of a class that a comparison with another list needs. With two to four positives, three of 20 files of pure
@@ -343,7 +340,7 @@ def quality(
         of_curve,
         tuple([_thinned(rows.distinct) for rows in ranked]),
         None if pair is None else calibration(*pair, sure),
-        None if pair is None else calibration_slope(*pair, sure),
+        None if pair is None else calibration_slope([_log_odds(*pair)], sure),
         tuple(further),
         None if pair is None else _first_probabilities(pair, ranked[0], n_listed, push, sure, of_test),
     )
@@ -568,29 +565,10 @@ def _first_probabilities(
     return FirstProbabilities(k, float(of_first.sum()), Estimate(found, k * low, k * high, sure), of_test)
 
 
-def calibration_slope(pos: Vector, neg: Vector, sure: float) -> Estimate | None:
-    """Return the calibration slope of probabilities, with Wald's interval; None if there is no finite one."""
-    x = logit(np.clip(np.concatenate([pos, neg]), 1e-12, 1.0 - 1e-12))
-    y = np.arange(x.size) < pos.size
-    a, b, spread = 0.0, 1.0, float(x.std())
-    if spread == 0.0:
-        return None
-    for _ in range(_STEPS):
-        mean = expit(a + b * x)
-        weight = mean * (1.0 - mean)
-        s0, s1, s2 = float(weight.sum()), float(weight @ x), float(weight @ (x * x))
-        determinant = s0 * s2 - s1 * s1
-        if not determinant > _FLAT * max(1.0, s0 * s2):
-            return None
-        g0, g1 = float((y - mean).sum()), float((y - mean) @ x)
-        step_a, step_b = (s2 * g0 - s1 * g1) / determinant, (s0 * g1 - s1 * g0) / determinant
-        size = max(abs(step_a), abs(step_b) * spread)
-        short = min(1.0, 2.0 / size) if size > 0.0 else 1.0
-        a, b = a + short * step_a, b + short * step_b
-        if size < 1e-9:
-            wide = float(ndtri(0.5 + 0.5 * sure)) * math.sqrt(s0 / determinant)
-            return Estimate(b, b - wide, b + wide, sure)
-    return None
+def _log_odds(pos: Vector, neg: Vector) -> tuple[Vector, Vector]:
+    """Return the log odds of probabilities, of which 0 and 1 are moved to the next ones that have them."""
+    of_pos, of_neg = [logit(np.clip(of_side, 1e-12, 1.0 - 1e-12)) for of_side in (pos, neg)]
+    return of_pos, of_neg
 
 
 _SIDES = ("positives", "negatives")

@@ -14,7 +14,7 @@ from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.quality import Difference, Quality
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
-from pnorm.metrics._shares import Calibration, share
+from pnorm.metrics._shares import CLOSE, Calibration, share
 
 NAME = 48
 """Characters of a name or a value, at most."""
@@ -307,9 +307,6 @@ def _apart(found: Calibration) -> str:
         "the rows."
     )
 
-
-CLOSE = 0.8, 1.25
-"""Calibration slopes, and ratios of the mean probability to the share of positives, whose error is called slight."""
 
 CALIBRATED = 100
 """Rows of either kind that are needed to judge probabilities: Vergouwe et al., J. Clin. Epidemiol. 58 (2005)."""

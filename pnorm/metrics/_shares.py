@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincc, betaincinv, expit, ndtr
+from scipy.special import betainc, betaincc, betaincinv, expit, ndtr, ndtri
 
 from pnorm._checks import Vector
 from pnorm.metrics._ranked_list import DistinctScores, Estimate
@@ -28,6 +28,12 @@ _MASSES = np.exp(-0.5 * _NORMAL**2) / np.exp(-0.5 * _NORMAL**2).sum()
 
 _LARGEST = 50.0
 """A distance from the center of ratios at which all logarithms of ratios lie on one side."""
+
+CLOSE = 0.8, 1.25
+"""Calibration slopes, and ratios of the mean probability to the share of positives, whose error is called slight."""
+
+_STEPS, _FLAT = 50, 1e-12
+"""Steps of Newton's method for a calibration slope, at most, and a curvature below which there is none."""
 
 _UNLIKELY = 1e-9
 """Probability of a number of rows above the cut below which the interval of recall leaves it out."""
@@ -278,3 +284,37 @@ def calibration(pos: Vector, neg: Vector, confidence: float) -> Calibration:
     ]
     mean = np.add.reduceat(x, starts) / rows
     return Calibration(x[starts], x[np.array(ends[1:]) - 1], mean, rows, hits, tuple(shares))
+
+
+def calibration_slope(folds: Sequence[tuple[Vector, Vector]], sure: float) -> Estimate | None:
+    """Return the calibration slope of log odds, with Wald's interval; None if there is no finite one.
+
+    It is the coefficient of the log odds in a logistic regression of the labels, with an intercept for each fold. A
+    fold has the log odds of its positives and of its negatives. Below 1, probabilities are too extreme.
+    """
+    x = np.concatenate([side for fold in folds for side in fold])
+    y = np.concatenate([np.arange(pos.size + neg.size) < pos.size for pos, neg in folds])
+    starts = np.cumsum([0, *[pos.size + neg.size for pos, neg in folds[:-1]]])
+    sizes = np.diff(starts, append=x.size)
+    a, b, spread = np.zeros(len(folds)), 1.0, float(x.std())
+    if spread == 0.0:
+        return None
+    for _ in range(_STEPS):
+        mean = expit(a.repeat(sizes) + b * x)
+        weight = mean * (1.0 - mean)
+        s0, s1, s2 = [np.add.reduceat(of, starts) for of in (weight, weight * x, weight * (x * x))]
+        if not (s0 > _FLAT).all():
+            return None
+        information = float((s2 - s1 * s1 / s0).sum())
+        if not information > _FLAT * max(1.0, float(s2.sum())):
+            return None
+        g0, g1 = [np.add.reduceat(of, starts) for of in (y - mean, (y - mean) * x)]
+        step_b = float((g1 - s1 * g0 / s0).sum()) / information
+        step_a = (g0 - s1 * step_b) / s0
+        size = max(float(abs(step_a).max()), abs(step_b) * spread)
+        short = min(1.0, 2.0 / size) if size > 0.0 else 1.0
+        a, b = a + short * step_a, b + short * step_b
+        if size < 1e-9:
+            wide = float(ndtri(0.5 + 0.5 * sure)) / math.sqrt(information)
+            return Estimate(b, b - wide, b + wide, sure)
+    return None

@@ -43,6 +43,14 @@ _ENDS = 1023
 """Largest number of ends of the levels of a line without cuts beside it."""
 
 
+def _shares(n: int) -> Vector:
+    """Return the shares of n rows below these ends: from 1 / (n + 1) to n / (n + 1), at equal steps of the logit.
+
+    Levels then have fewer rows towards the ends of a column, and one row at the ends, which decide who comes first.
+    """
+    return 1.0 / (1.0 + np.exp(np.linspace(math.log(n), -math.log(n), _ENDS)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Plan:
     """The rankers and columns that scores with some coefficients read: the same for all rows, and kept for them."""
@@ -698,8 +706,9 @@ def quantile_thresholds(
     line. It is computed from the codes of the cuts and needs no storage. All values above the last cut give 1. A
     missing value gives 0. A column with one cut gets no line, because the line would equal the cut; a column with more
     than 65,532 cuts gets none either. With ``"only"`` a line has up to 1,024 levels, whatever `n_cuts` is, and columns
-    of two values keep their cut. The levels have about equally many rows: of 200,000 rows, the 200 largest values of a
-    column are tied. `columns` and `normalized` have lines without steps.
+    of two values keep their cut. If there are more different values, the levels end at equal steps of the logit of the
+    share of rows below: one row has each of the outermost levels, and up to 0.7 % of a million rows one in the middle.
+    `columns` and `normalized` have lines without steps.
 
     Use lines with `pnorm.minimize` and a penalty: one slope replaces many jumps. `pnorm.train` does not choose lines,
     because a line is a weighted mean of its cuts and its edge is at most their largest edge.
@@ -797,7 +806,8 @@ class InOrder:
         If a line is asked for and differs from the cut, infinity comes last, or takes the place of the cuts.
         """
         alone = linear == ONLY
-        cuts = _mid_points(self.values, self.ends, _ENDS if alone else n_cuts)
+        shares = _shares(int(self.ends.max(initial=1))) if alone else np.arange(1, n_cuts + 1) / (n_cuts + 1)
+        cuts = _mid_points(self.values, self.ends, shares)
         line, between = list[float](), list[float]()
         if linear and 1 < len(cuts) <= scoring.CUTS:
             line = _means(self.values.astype(np.float64), self.ends, cuts)
@@ -835,13 +845,12 @@ def _means(values: Vector, ends: Index, cuts: list[float]) -> list[float]:
     return line
 
 
-def _mid_points(values: _checks.Array, ends: Index, n_cuts: int) -> list[float]:
-    """Mid-points of distinct values, after each of which so many rows end."""
-    if values.size <= n_cuts + 1:
+def _mid_points(values: _checks.Array, ends: Index, wanted: Vector) -> list[float]:
+    """Mid-points of distinct values, after each of which so many rows end; if they are many, near the shares wanted."""
+    if values.size <= wanted.size + 1:
         at = np.arange(values.size - 1)
     else:
         n, ends = int(ends[-1]), ends[:-1]
-        wanted = np.arange(1, n_cuts + 1) / (n_cuts + 1)
         # The first end whose share of rows below is at least the one wanted, and the end before it.
         right = np.ceil(wanted * n).astype(np.intp)
         right -= (right - 1) / n >= wanted
