@@ -335,6 +335,7 @@ def test_the_second_label_is_the_positive(data, labels):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.CalibrationWarning")  # so few rows
 @pytest.mark.parametrize(
     "how",
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -41,14 +41,6 @@ _WIDEST = 2**31
 
 _ENDS = 1023
 """Largest number of ends of the levels of a line without cuts beside it."""
-
-
-def _shares(n: int) -> Vector:
-    """Return the shares of n rows below these ends: from 1 / (n + 1) to n / (n + 1), at equal steps of the logit.
-
-    Levels then have fewer rows towards the ends of a column, and one row at the ends, which decide who comes first.
-    """
-    return 1.0 / (1.0 + np.exp(np.linspace(math.log(n), -math.log(n), _ENDS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -806,8 +798,8 @@ class InOrder:
         If a line is asked for and differs from the cut, infinity comes last, or takes the place of the cuts.
         """
         alone = linear == ONLY
-        shares = _shares(int(self.ends.max(initial=1))) if alone else np.arange(1, n_cuts + 1) / (n_cuts + 1)
-        cuts = _mid_points(self.values, self.ends, shares)
+        at_most, shares = (_ENDS, _of_logits) if alone else (n_cuts, _equal)
+        cuts = _mid_points(self.values, self.ends, at_most, shares)
         line, between = list[float](), list[float]()
         if linear and 1 < len(cuts) <= scoring.CUTS:
             line = _means(self.values.astype(np.float64), self.ends, cuts)
@@ -845,12 +837,26 @@ def _means(values: Vector, ends: Index, cuts: list[float]) -> list[float]:
     return line
 
 
-def _mid_points(values: _checks.Array, ends: Index, wanted: Vector) -> list[float]:
-    """Mid-points of distinct values, after each of which so many rows end; if they are many, near the shares wanted."""
-    if values.size <= wanted.size + 1:
+def _equal(n_cuts: int, n: int) -> Vector:
+    """Return the shares of rows below each cut that divide n rows into equal parts."""
+    return np.arange(1, n_cuts + 1) / (n_cuts + 1)
+
+
+def _of_logits(n_cuts: int, n: int) -> Vector:
+    """Return the shares of n rows below each cut, from 1 / (n + 1) to n / (n + 1), at equal steps of their logits.
+
+    Parts have fewer rows towards the ends of a column, and one row at the ends, which decide who comes first.
+    """
+    return 1.0 / (1.0 + np.exp(np.linspace(math.log(n), -math.log(n), n_cuts)))
+
+
+def _mid_points(values: _checks.Array, ends: Index, n_cuts: int, shares: Callable[[int, int], Vector]) -> list[float]:
+    """Mid-points of distinct values, after each of which so many rows end; of more values, those nearest to shares."""
+    if values.size <= n_cuts + 1:
         at = np.arange(values.size - 1)
     else:
         n, ends = int(ends[-1]), ends[:-1]
+        wanted = shares(n_cuts, n)
         # The first end whose share of rows below is at least the one wanted, and the end before it.
         right = np.ceil(wanted * n).astype(np.intp)
         right -= (right - 1) / n >= wanted
