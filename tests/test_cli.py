@@ -2108,13 +2108,35 @@ def test_options_that_do_not_fit(capsys, transactions, arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("given", "option"),
+    [("--drop", "--ignore"), ("--pos-label=won", "--positive"), ("--target", "--label"), ("--budgett", "--budget")],
+)
+def test_an_unknown_option_names_the_one_that_is_meant(capsys, given, option):
+    with pytest.raises(SystemExit) as exit_:
+        main(["leads.csv", "--label", "bought", given, "x"])
+    assert exit_.value.code == 2
+    assert f"unrecognized arguments: {given} x; did you mean {option}?" in capsys.readouterr().err
+
+
+def test_a_power_that_is_given_was_not_chosen(capsys, deals):
+    given, several = (
+        " ".join(run(capsys, deals, *HOW[:2], "--positive", "won", "-p", p)[1].split()) for p in ("4", "1,4")
+    )
+    assert "with p = 4. The terms and the penalty were chosen by 5-fold cross-validation." in given
+    assert re.search(r"with p = \d( \(no push: all places count alike\))?, chosen by 5-fold cross-validation", several)
+
+
+def test_spellings_of_one_label_may_all_be_given(capsys, deals):
+    one, both = ["--positive", "won"], ["--positive", "Won", "--positive", "won"]
+    of_one, of_both = (run(capsys, deals, *HOW, *how) for how in (one, both))
+    assert of_one[0] == of_both[0] == 0
+    assert of_one[1].splitlines()[:9] == of_both[1].splitlines()[:9]
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--positive", "won", "--positive", "won"], "--positive has 'won' twice. Leave one of them out"),
-        (
-            ["--negative", "no", "--negative", "NO", "--unlabelled", "rank"],
-            "--negative has 'no' and 'NO', which are one label. Leave one of them out",
-        ),
         (
             ["--positive", "won", "--negative", "no", "--negative", "Won"],
             "--positive and --negative both have 'won'. Leave it out of one of them",

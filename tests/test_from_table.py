@@ -804,6 +804,18 @@ def test_a_column_of_numbers_with_units_of_time_is_a_duration():
     assert made(few, few, kinds={"t": "duration"}).names == ("t > 6",)
 
 
+@pytest.mark.parametrize(("different", "is_told"), [(40, False), (41, True)])
+def test_a_category_of_many_frequent_numbers_with_a_unit_is_told(different, is_told):
+    half = {"t": [f"{k % different} kg" for k in range(20 * different)]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (plan,) = from_table(half, half).plan
+    assert (plan.kind, plan.rankers) == ("category", different)
+    said = "most values are numbers with a unit, such as '0 kg'; numbers without the unit would be read as numbers"
+    assert (said in plan.note) == is_told
+    assert "rare" not in plan.note
+
+
 @pytest.mark.parametrize(
     ("unit", "kind"),
     [(" m.", None), (" kg", None), (" °C", None), (" d", "duration"), (" days", "duration"), ("B", None)],
@@ -1710,6 +1722,8 @@ def test_large_whole_numbers_that_are_named_as_a_thing_may_be_codes(name, is_ent
     assert note([x - 901.0 for x in codes]) == ""  # 99 is small enough for a count
     assert note([x + 0.5 for x in codes]) == ""
     assert note([1000.0 + k // 2 % 10 for k in range(400)]) == ""  # few values
+    assert note([1.0 + k // 2 % 200 for k in range(800)]) == ""
+    assert note([1.0 + k // 2 % 201 for k in range(804)]) == "by its name, the numbers may be codes" * is_entity  # many
 
 
 AGES = [18.0 + k % 80 for k in range(400)]

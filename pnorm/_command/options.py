@@ -251,11 +251,9 @@ def check(arguments: argparse.Namespace) -> None:
 def _check_labels(positive: Collection[str], negative: Collection[str]) -> None:
     """Raise CommandError for a label that is given twice, or as positive and as negative."""
     for option, values in (("--positive", positive), ("--negative", negative)):
-        for label, times in Counter(map(word, values)).items():
+        for label, times in Counter(values).items():
             if times > 1:
-                same = [_checks.shown(value) for value in values if word(value) == label]
-                both = f"{same[0]} and {same[1]}, which are one label" if same[0] != same[1] else f"{same[0]} twice"
-                raise CommandError(f"{option} has {both}. Leave one of them out")
+                raise CommandError(f"{option} has {_checks.shown(label)} twice. Leave one of them out")
     of_negative = set(map(word, negative))
     for value in positive:
         if word(value) in of_negative:

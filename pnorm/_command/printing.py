@@ -382,7 +382,14 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     size = counted(columns_in_use(learned), "column")
     score = f"The score is a sum of {of} of {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
-    score += "." if found is None else f", chosen by {found.scores.shape[1]}-fold cross-validation."
+    if found is not None:
+        what = "penalty was" if found.rounds is None else "number of rounds was"
+        if len({*found.kinds}) > 1:
+            what = f"terms and the {what.removesuffix(' was')} were"
+        is_given = len({*found.p.tolist()}) == 1
+        score += f". The {what}" if is_given else ","
+        score += f" chosen by {found.scores.shape[1]}-fold cross-validation"
+    score += "."
     proved = proof(trace, has_details, is_good or has_details)
     return sentences(" ".join(filter(None, [score, proved, "" if has_details else "More: --details."])))
 

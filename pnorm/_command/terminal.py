@@ -60,7 +60,7 @@ _CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)
 """A message on a cell of a table."""
 
 _OPTIONS = {
-    "make the column another kind with kinds": "set the kind of the column with --kind",
+    "make the column another kind with kinds": "set another kind of the column with --kind, such as category",
     "no column of pos and neg can be used": "no column can be used",
     'kinds={"COLUMN": "category"} uses one anyway': "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
@@ -114,6 +114,17 @@ def in_file(text: str, place: Callable[[str, int], str | None]) -> str:
     return _ROW.sub(lambda row: place(row[2], int(row[1])) or row[0], text)
 
 
+_ELSEWHERE = {
+    "--drop": "--ignore",
+    "--exclude": "--ignore",
+    "--pos-label": "--positive",
+    "--target": "--label",
+    "--output": "--out",
+    "--missing-values": "--missing",
+}
+"""What other programs call an option."""
+
+
 class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
@@ -123,7 +134,9 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             options = [option for action in self._actions for option in action.option_strings]
-            near = difflib.get_close_matches(unknown[0], options, 1) if unknown[0].startswith("--") else []
+            word = unknown[0].partition("=")[0]
+            near = difflib.get_close_matches(word, options, 1) if word.startswith("--") else []
+            near = [_ELSEWHERE[word]] if _ELSEWHERE.get(word) in options else near
             hint = f"; did you mean {near[0]}?" if near else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return found

@@ -790,7 +790,7 @@ def _cutoff(of: Findings) -> Section | None:
         if of.cutoff.asked != "recall":  # whose positives are independent draws either way
             told += (
                 " It is proved for held-out rows that were drawn independently. If a fixed share of both classes was "
-                "held out at random, as the command does without --test and --time, it was simulated."
+                "held out at random, it was checked by simulation."
             )
         body += paragraph(told, kind="soft")
     return "cutoff", "Cut-off", body

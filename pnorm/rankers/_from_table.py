@@ -110,6 +110,9 @@ _LEAST_ROWS, _PURE, _CHANCE = 5, 0.95, 1e-6
 """Rows, at least, in which a column has a value or is missing, the share of them on the smaller side from which on it
 may be known only after the outcome, and the probability of that share by chance, at most."""
 
+_MANY_MEASURES = 40
+"""Different numbers with a unit that are a measurement even if most of them are frequent."""
+
 _MOST_UNITS, _MOSTLY = 10, 0.5
 """Different units after the numbers of a column, at most, and the share of its rows that have a number and a unit, and
 of its values that are rare, from which on it is a measurement rather than a category."""
@@ -133,10 +136,10 @@ _NAMED_ENTITY = re.compile(
     r"|patient|session)",
     re.IGNORECASE,
 )
-"""Whole names of columns whose large numbers stand for such things. Small ones, and those of plurals, may be counts."""
+"""Whole names of columns whose numbers, large or many, stand for such things. Others, and plurals, may be counts."""
 
-_LEAST_CODE = 100
-"""The smallest number of such a column, at least."""
+_LEAST_CODE, _MOST_COUNTS = 100, 200
+"""The smallest number of such a column, at least; and different numbers, at most, of which small ones may be counts."""
 
 
 class TableWarning(UserWarning):
@@ -234,14 +237,14 @@ def from_table(
         that may have either count as missing. If the others are one or two words that are repeated, at most 30 % of the
         values, and the column has more than 10 other values; these words count as missing, in new rows too. If text can
         be read in two ways; it is then a category unless `kinds` contains its kind. If most values of a category are
-        numbers with a unit, and most are rare; the plan names the kind that reads them, if there is one. If a column
-        almost separates the sides alone; it may be known only after the outcome. The criterion is at least 20 values on
-        each side and an AUC of at least 0.99: of the values, of the levels by their shares of positives, or of the
-        indicator of missing values. Of 5 to 19 values on a side, the AUC must be 1, and the probability of that by
-        chance at most one in a million. For a column of at most 10 values, and for missing values, an AUC of 0.95 is
-        enough; the plan has the share of the rows in which the column agrees with the label. If a column
-        has values, or is missing, in at least 5 rows, at least 95 % of which are on the side with fewer rows. The
-        probability of so many by chance is at most one in a million; the plan has the numbers.
+        numbers with a unit, and most are rare or there are more than 40; the plan names the kind that reads them, if
+        there is one. If a column almost separates the sides alone; it may be known only after the outcome. The
+        criterion is at least 20 values on each side and an AUC of at least 0.99: of the values, of the levels by their
+        shares of positives, or of the indicator of missing values. Of 5 to 19 values on a side, the AUC must be 1, and
+        the probability of that by chance at most one in a million. For a column of at most 10 values, and for missing
+        values, an AUC of 0.95 is enough; the plan has the share of the rows in which the column agrees with the label.
+        If a column has values, or is missing, in at least 5 rows, at least 95 % of which are on the side with fewer
+        rows. The probability of so many by chance is at most one in a million; the plan has the numbers.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
         `categories`. Or if values of other rows do not read as the kind of their column; they count as missing. Words
@@ -1048,9 +1051,9 @@ def _repeated(odd: Sequence[str], n_rows: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str, ...]]:
-    """Return that most values are numbers with a unit, and most are rare; and the kind that reads them."""
-    n_rare = sum([count < min_rows for count in counts.values()])
-    if n_rare <= _MOSTLY * len(counts) or len(counts) <= _LEAST_NUMBERS:
+    """Return that most values are numbers with a unit, if most are rare or they are many; and what reads them."""
+    are_rare = sum([count < min_rows for count in counts.values()]) > _MOSTLY * len(counts)
+    if len(counts) <= (_LEAST_NUMBERS if are_rare else _MANY_MEASURES):
         return "", ()
     of_units: Counter[str] = Counter()
     example = ""
@@ -1062,7 +1065,7 @@ def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str,
     n_rows = sum(counts.values())
     if of_units.total() <= _MOSTLY * n_rows or len(of_units) > _MOST_UNITS:
         return "", ()
-    said = f"most values are numbers with a unit, such as {example}, and most are rare"
+    said = f"most values are numbers with a unit, such as {example}{', and most are rare' * are_rare}"
     if of_units["time"] > _MOSTLY * n_rows:
         return f"{said}; the kind {DURATION!r} reads days, weeks, months and years", (DURATION,)
     return f"{said}; numbers without the unit would be read as numbers", ()
@@ -1136,11 +1139,12 @@ def _no_date(x: InOrder, words: Sequence[str], order: str) -> str:
 def _may_be_codes(label: str, x: InOrder) -> bool:
     """Return whether a column has whole numbers, three or more, and a name such as zip or customer_id.
 
-    If the name is only that of a thing, such as customer, the numbers are large and more than ten.
+    If the name is only that of a thing, such as customer, they are more than ten large numbers, or more than 200.
     """
     is_large = x.different > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
     is_named = _NAMED_CODE.search(label) is not None
-    is_named = is_named or (is_large and _NAMED_ENTITY.fullmatch(label.strip()) is not None)
+    is_many = is_large or x.different > _MOST_COUNTS
+    is_named = is_named or (is_many and _NAMED_ENTITY.fullmatch(label.strip()) is not None)
     return x.different > 2 and is_named and np.array_equal(x.values, np.floor(x.values))
 
 
