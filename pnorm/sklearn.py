@@ -1687,10 +1687,11 @@ def _two_of(labels: Sequence[Any]) -> str:
         if isinstance(label, str):
             forms.setdefault(label.strip().lower(), []).append(label)
     alike = [some for some in forms.values() if len(some) > 1]
-    if not alike:
-        return "Pass y == LABEL, where LABEL is one of these, to rank the rows with this label above all others"
     pairs = "; ".join([" and ".join(map(repr, some)) for some in alike[:4]])
-    return f"Only case or spaces differ: {pairs}. Merge them with y = pandas.Series(y).str.strip().str.lower()"
+    if len(labels) - sum([len(some) - 1 for some in alike]) == 2:
+        return f"Only case or spaces differ: {pairs}. Merge them with y = pandas.Series(y).str.strip().str.lower()"
+    advice = "Pass y == LABEL, where LABEL is one of these, to rank the rows with this label above all others"
+    return f"{advice}. Only case or spaces differ: {pairs}" if alike else advice
 
 
 def _separated(f: Vector, positive: NDArray[np.bool_], group: NDArray[np.intp] | None) -> bool:

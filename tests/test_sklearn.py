@@ -1306,6 +1306,8 @@ def test_bad_rows_and_labels(data):
         PNormPush(rankers=[lambda X: X[:, 0]]).fit(X, y[1:])
     with pytest.raises(NotFittedError):
         PNormPush().predict(X)
+    with pytest.raises(ValueError, match=r"Pass y == LABEL, .* others\. Only case or spaces differ: 'No' and 'no '$"):
+        PNormPush(t_max=2).fit(X, np.array(["No", "no ", "late", "Yes"])[np.arange(len(y)) % 4])
 
 
 def test_scikit_learn_is_imported_only_when_asked_for():
