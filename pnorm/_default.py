@@ -209,7 +209,7 @@ class OutOfFold:
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the held-out rows do not show that the slope is below 0.8 or above 1.25."""
+        """Whether the interval of the slope reaches into 0.8 to 1.25; also if there is no slope."""
         return self.slope is None or (self.slope.low <= CLOSE[1] and self.slope.high >= CLOSE[0])
 
     @property
@@ -408,5 +408,7 @@ def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float | None =
     low, high = np.maximum(found / n - wide, 0.0), np.minimum(found / n + wide, 1.0)
     ends = zip((found / n).tolist(), low.tolist(), high.tolist(), strict=True)
     auc, partial_auc = [Estimate(*end, _CONFIDENCE) for end in ends]
-    odds = [] if p is None else [((1.0 + p) * pos, (1.0 + p) * neg) for pos, neg in folds]
-    return OutOfFold(auc, partial_auc, calibration_slope(odds, _CONFIDENCE_OF_SLOPE) if odds else None)
+    if p is None:
+        return OutOfFold(auc, partial_auc)
+    log_odds = [((1.0 + p) * pos, (1.0 + p) * neg) for pos, neg in folds]
+    return OutOfFold(auc, partial_auc, calibration_slope(log_odds, _CONFIDENCE_OF_SLOPE))

@@ -383,9 +383,8 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     score = f"The score is a sum of {of} of {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     if found is not None:
-        what = "penalty was" if found.rounds is None else "number of rounds was"
-        if len({*found.kinds}) > 1:
-            what = f"terms and the {what.removesuffix(' was')} were"
+        what = "penalty" if found.rounds is None else "number of rounds"
+        what = f"terms and the {what} were" if len({*found.kinds}) > 1 else f"{what} was"
         is_given = len({*found.p.tolist()}) == 1
         score += f". The {what}" if is_given else ","
         score += f" chosen by {found.scores.shape[1]}-fold cross-validation"

@@ -122,7 +122,7 @@ _ELSEWHERE = {
     "--output": "--out",
     "--missing-values": "--missing",
 }
-"""What other programs call an option."""
+"""Names of options in other programs, and the options of this one for the same purpose."""
 
 
 class Parser(argparse.ArgumentParser):
