@@ -23,6 +23,7 @@ classes.
 """
 
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 from command_line import parser_of
@@ -89,7 +90,7 @@ def coverage_with_few_positives(apart, freedom, positives, negatives):
     def part(*f, **more):
         return metrics.partial_auc(*f, max_fpr=first_negatives(negatives) / negatives, standardized=True, **more)
 
-    measures = metrics.auc, part, metrics.average_precision
+    measures = metrics.auc, part, partial(metrics.average_precision, stratified=True)
     mean = np.mean([[measure(*f) for measure in measures] for f in (drawn() for _ in range(10_000))], axis=0)
     found = []
     for seed in range(LISTS):

@@ -33,7 +33,7 @@ from pnorm.rankers import from_table
 KEYS = {"precision": metrics.precision_at, "recall": metrics.recall_at, "lift": metrics.enrichment_factor}
 WHOLE = {
     "positives_at_top": metrics.positives_at_top,
-    "average_precision": partial(metrics.average_precision, stratified=False),
+    "average_precision": metrics.average_precision,
     "auc": metrics.auc,
 }
 

@@ -31,7 +31,7 @@ SCALAR = {
     "precision_at": lambda *f, **more: metrics.precision_at(*f, 0.3, **more),
     "recall_at": lambda *f, **more: metrics.recall_at(*f, 5, **more),
     "enrichment_factor": lambda *f, **more: metrics.enrichment_factor(*f, 0.25, **more),
-    "average_precision": metrics.average_precision,
+    "average_precision": partial(metrics.average_precision, stratified=True),
     "p_norm_risk": lambda *f, **more: metrics.p_norm_risk(*f, 4, 0.3, **more),
     "bedroc": metrics.bedroc,
     "discounted_gain_at_top": lambda *f, **more: metrics.discounted_gain_at_top(*f, 7, **more),
@@ -691,7 +691,7 @@ def test_intervals_of_nearly_perfect_lists_hold_the_true_auc():
 
 
 WITH_ENDS = {
-    "average precision": metrics.average_precision,
+    "average precision": partial(metrics.average_precision, stratified=True),
     "partial AUC": partial(metrics.partial_auc, max_fpr=0.5),
     "standardized": partial(metrics.partial_auc, max_fpr=0.1, standardized=True),
 }
@@ -843,7 +843,8 @@ def test_intervals_are_those_of_resampled_rows(weighted):
             drawn = {"pos_weight": c[i], "neg_weight": d[k]} if weighted else {}
             values.append(metrics.summary(f_pos[i], f_neg[k], 0.1, **drawn))
         for confidence in (0.5, 0.9):
-            found = metrics.summary(f_pos, f_neg, 0.1, confidence=confidence, n_resamples=4000, **given)
+            how = {"confidence": confidence, "n_resamples": 4000, "stratified": True}
+            found = metrics.summary(f_pos, f_neg, 0.1, **how, **given)
             for name, estimate in found.items():
                 if not isinstance(estimate, metrics.Estimate) or (name in FIRST_ROWS and not weighted):
                     continue
@@ -869,14 +870,14 @@ def test_rows_of_both_classes_are_drawn_together(weighted, digits):
         rows = rng.integers(120, size=120)
         drawn = {name: c[rows] for name, c in given.items()}
         values.append(metrics.average_precision(f[rows], y=y[rows], **drawn))
-    found = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, stratified=False, **given)
+    found = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, **given)
     c = given.get("weight", np.ones(120))[:25]
     n = c.sum() ** 2 / (c @ c)
     tail = norm.cdf(math.sqrt(n / (n - 1)) * student.ppf(0.05, n - 1))
     error = 5 * math.sqrt(tail * (1 - tail) * (1 / 1000 + 1 / 4000))
     for beyond in (np.less(values, found.low), np.greater(values, found.high)):
         assert beyond.mean() == pytest.approx(tail, abs=error)
-    as_many = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, **given)
+    as_many = metrics.average_precision(f, y=y, confidence=0.9, n_resamples=4000, stratified=True, **given)
     assert float(as_many) == float(found)
     assert found.high - found.low > 1.05 * (as_many.high - as_many.low)
 
@@ -886,7 +887,7 @@ def test_the_number_of_positives_drawn_is_binomial(n_pos):
     """A resample has one row of either class at least, as with one positive and no draw of it."""
     rng = np.random.default_rng(22)
     f_pos, f_neg = np.sort(rng.integers(0, 12, n_pos)) + 3.0, np.sort([20, *rng.integers(0, 12, 16)]) / 1.0
-    found = metrics.average_precision(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5, stratified=False)
+    found = metrics.average_precision(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5)
     rng, values, n = np.random.default_rng(5), [], n_pos + 17
     drawn = rng.binomial(n, n_pos / n, 60)
     assert (drawn.min() == 0) == (n_pos == 1)
@@ -897,15 +898,14 @@ def test_the_number_of_positives_drawn_is_binomial(n_pos):
     assert (found.low, found.high) == pytest.approx(expanded(values, 0.8, max(n_pos, 2)), rel=1e-12)
 
 
-def test_a_summary_draws_all_rows():
+def test_a_summary_has_the_average_precision_of_a_random_sample_or_of_fixed_classes():
     rng = np.random.default_rng(21)
     f_pos, f_neg = rng.normal(1, 1, 20), rng.normal(size=60)
-    how = {"confidence": 0.9, "n_resamples": 100, "seed": 3, "stratified": False}
-    found = metrics.summary(f_pos, f_neg, **how)
-    assert tuple(found["average_precision"]) == tuple(metrics.average_precision(f_pos, f_neg, **how))
-    given = metrics.summary(f_pos, f_neg, **how | {"stratified": True})
-    assert tuple(found["precision_at"]) == tuple(given["precision_at"])  # needs no resamples
-    assert tuple(found["bedroc"]) != tuple(given["bedroc"])
+    how = {"confidence": 0.9, "n_resamples": 100, "seed": 3}
+    for drawn in ({}, {"stratified": True}):
+        found = metrics.summary(f_pos, f_neg, **how, **drawn)
+        assert tuple(found["average_precision"]) == tuple(metrics.average_precision(f_pos, f_neg, **how, **drawn))
+        assert tuple(found["bedroc"]) == tuple(metrics.bedroc(f_pos, f_neg, **how))  # at most 1
 
 
 def test_a_difference_is_measured_on_the_same_rows():

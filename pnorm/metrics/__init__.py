@@ -40,8 +40,9 @@ Intervals
     (Σ w)² / Σ w² stands for the number of rows of a side.
     Four measures have intervals of their own, see there: `auc`, and `precision_at`, `recall_at` and
     `enrichment_factor` without weights. The latter three need no resamples.
-    `average_precision` and `summary` take ``stratified=False``. Then I + K rows are drawn from all rows, so that the
-    numbers of positives and negatives vary between resamples. A resample without one of the classes gets a row of it.
+    For `average_precision`, also in a `summary`, I + K rows are drawn from all rows instead, so that the numbers of
+    positives and negatives vary between resamples. A resample without one of the classes gets a row of it. With
+    ``stratified=True`` it draws as the other measures do.
     Where many rows share a score, their number is drawn instead of the rows, from the same distribution. Negatives
     with no positive between them count as one score, unless a measure depends on the scores themselves. A resample
     costs O(N) at most; pass a smaller ``n_resamples`` for millions of rows.
@@ -1034,7 +1035,7 @@ def average_precision(
     confidence: float | None = None,
     n_resamples: int = 1000,
     seed: Seed = 0,
-    stratified: bool = True,
+    stratified: bool = False,
 ) -> float:
     """Return the average precision: the mean, over the positives, of the precision down to each of them.
 
@@ -1055,7 +1056,7 @@ def average_precision(
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
         The result is then an `Estimate`, a float with `low` and `high`.
     stratified : bool
-        Draw as many positives and negatives for each resampled list. With False, rows of both classes are drawn
+        Draw as many positives and negatives for each resampled list. By default, rows of both classes are drawn
         together, and the numbers of positives and negatives vary.
 
     Returns
@@ -1069,10 +1070,11 @@ def average_precision(
     If all positives are above all negatives, no resample has a mistake. One end of the interval then comes from outside
     the resamples, as that of `partial_auc`.
 
-    Average precision depends on the share of positives. Stratified resamples take this share as given: the interval is
-    for lists with as many positives. If the rows are a random sample, in which the number of positives varies, pass
-    ``stratified=False``. Of lists with drawn classes in ``benchmarks/intervals.py``, these 95 % intervals hold in 94 to
-    98 %, and stratified ones in 85 to 94 %. If almost all rows are positives, both may be too high.
+    Average precision depends on the share of positives. The interval is for a random sample of rows, in which this
+    share varies. If the numbers of both classes are chosen beforehand, as in a case-control study, pass
+    ``stratified=True``: the interval is then for lists with as many positives. Of lists with drawn classes in
+    ``benchmarks/intervals.py``, these 95 % intervals hold in 94 to 98 %, and stratified ones in 85 to 94 %. If almost
+    all rows are positives, both may be too high.
 
     Examples
     --------
@@ -1085,15 +1087,15 @@ def average_precision(
     >>> pnorm.metrics.average_precision([3.0, 1.0, 2.0, 0.0], y=[1, 1, 0, 0])
     0.8333333333333333
 
-    With an interval for lists with as many positives, and for lists in which their number varies:
+    With an interval for lists in which the number of positives varies, and for lists with as many positives:
 
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
     >>> f = pnorm.score(data.X, None, lam)
     >>> pnorm.metrics.average_precision(f, y=data.y, confidence=0.95)
-    0.809834 [0.787718, 0.835585]
-    >>> pnorm.metrics.average_precision(f, y=data.y, confidence=0.95, stratified=False)
     0.809834 [0.777122, 0.83997]
+    >>> pnorm.metrics.average_precision(f, y=data.y, confidence=0.95, stratified=True)
+    0.809834 [0.787718, 0.835585]
     """
     return ranked(f_pos, f_neg, pos_weight, neg_weight, y=y, pos_label=pos_label, weight=weight).measure(
         _average, confidence, n_resamples, seed, stratified=bool(stratified)
@@ -1762,7 +1764,7 @@ def summary(
     confidence: float | None = None,
     n_resamples: int = 1000,
     seed: Seed = 0,
-    stratified: bool = True,
+    stratified: bool = False,
 ) -> Summary:
     """Return a table of measures for one list, from measures of its top to measures of the whole list.
 
@@ -1783,11 +1785,10 @@ def summary(
         left out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         Add an interval: the central share `confidence` (such as 0.95) of the values on `n_resamples` resampled lists.
-        Each value is then an `Estimate`, a float with `low` and `high`. All measures use the same resamples, but those
-        of the first k rows: they have the intervals of `precision_at`, `recall_at` and `enrichment_factor`.
+        Each value is then an `Estimate`, a float with `low` and `high`. Each measure has the interval of its own
+        function.
     stratified : bool
-        Draw as many positives and negatives for each resampled list. With False, rows of both classes are drawn
-        together, and the numbers of positives and negatives vary. See the notes of `average_precision`.
+        As in `average_precision`, for the average precision alone.
 
     Returns
     -------
@@ -1818,7 +1819,7 @@ def summary(
     enrichment_factor               1.2434   1.1402 to 1.3376
     bedroc                          0.9350   0.9052 to 0.9588
     normalized_discounted_gain      0.9684   0.9635 to 0.9732
-    average_precision               0.8098   0.7877 to 0.8356
+    average_precision               0.8098   0.7771 to 0.8400
     standardized_partial_auc        0.5625   0.5488 to 0.5898
     auc                             0.7057   0.6701 to 0.7386
     * One row decides, so this interval is too short: at 95 %, it is right for 83 to 92 % of lists.
@@ -1849,9 +1850,9 @@ def summary(
     values: dict[str, float] = {}
     if confidence is not None and not rows.weighted:
         values |= {name: _drawn(what, [depth], rows, confidence)[0] for name, what in _OF_FIRST_ROWS.items()}
+    values["average_precision"] = rows.measure(_average, confidence, n_resamples, seed, stratified=bool(stratified))
     others = {name: measure for name, measure in measures.items() if name not in values}
-    from_resamples = rows.measure_all(list(others.values()), confidence, n_resamples, seed, stratified=bool(stratified))
-    values |= zip(others, from_resamples, strict=True)
+    values |= zip(others, rows.measure_all(list(others.values()), confidence, n_resamples, seed), strict=True)
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
     found = given | {name: values[name] for name in measures}
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})
