@@ -24,6 +24,7 @@ from pnorm._checks.text import shown
 from pnorm.metrics._ranked_list import Estimate, warn_of_labels
 from pnorm.metrics._shares import high as _high
 from pnorm.metrics._shares import low as _low
+from pnorm.metrics._shares import share
 
 __all__ = ["Cutoff", "cutoff"]
 
@@ -335,6 +336,33 @@ class Cutoff:
                 f"{1.0 - self.confidence:.3g} lower for each further call."
             )
         return said, rows
+
+
+def kept_on(found: Cutoff, f_pos: Vector, f_neg: Vector) -> str:
+    """Return in sentences what new labelled rows show of a guarantee; empty if there is no cut-off."""
+    if found.score is None or found.promised is None:
+        return ""
+    hits, others = int(found.takes(f_pos).sum()), int(found.takes(f_neg).sum())
+    if found.asked == "recall":
+        n, told = f_pos.size, f"Of the {f_pos.size:,} positives, {hits:,} are taken"
+    else:
+        n, told = hits + others, f"Of the {hits + others:,} rows taken that have labels, {hits:,} are positive"
+    promised = f"at least {100.0 * found.promised:.4g} % are guaranteed"
+    target = found.promised
+    if found.asked == "budget":
+        n, target = f_pos.size + f_neg.size, found.promised / found.of
+        promised = f"at least {_count(target * n, math.floor)} are guaranteed on average"
+    if n == 0:
+        return "No row with a label is taken."
+    value, low, high = share(hits, n, found.confidence)
+    if found.asked == "budget":
+        told += f"; {promised}."
+    else:
+        sure = f"{100 * found.confidence:.4g} % interval {100 * low:.1f} to {100 * high:.1f} %"
+        told += f": {100 * value:.1f} % ({sure}); {promised}."
+    if high < target:
+        return f"{told} That is below the guarantee, beyond chance: these rows differ from those of the test."
+    return f"{told} That is below the guarantee, which may be chance." if value < target else told
 
 
 def zero_of(score: float) -> float:

@@ -22,7 +22,7 @@ from pnorm._checks import ONLY, CaseWeights, Lines, Vector
 from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm.metrics import Estimate
 from pnorm.metrics._by_name import LARGER, scorer_of_lists, shared_rows
-from pnorm.metrics._shares import CLOSE, calibration_slope
+from pnorm.metrics._shares import platt_slope
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import Table
 
@@ -166,8 +166,6 @@ _CHANCE = 0.5
 _CONFIDENCE = 0.99
 """Of both intervals. It is high because the setting is the best of many, and because there are two measures."""
 
-_CONFIDENCE_OF_SLOPE = 0.95
-
 _ORDERS, _CELLS = (200, 1000), 2**22
 """Least and largest number of random orders, and the number of scores of all of them that is aimed at."""
 
@@ -176,10 +174,12 @@ _AT_ONCE = 2**17
 
 
 class Fold(NamedTuple):
-    """The scores of the held-out rows of a fold."""
+    """The scores of the held-out rows of a fold, and their case weights."""
 
     pos: Vector
     neg: Vector
+    pos_weight: Vector | None = None
+    neg_weight: Vector | None = None
 
 
 @dataclass(frozen=True)
@@ -196,21 +196,17 @@ class OutOfFold:
         The AUC.
     partial_auc : Estimate
         The partial AUC down to the first ten negatives of a fold, or the first 1 % of them, standardised.
-    slope : Estimate or None
-        The calibration slope: the coefficient of the log odds that the scores give, in a logistic regression of the
-        labels with an intercept for each fold. 1 is right. Below 1, the probabilities are too extreme; above 1, they
-        are too close to their average. With Wald's 95 % interval. None with weights, if there are no probabilities,
-        and if the slope is not finite.
+    slope : float or None
+        The factor that corrects the log odds, by Platt's method: their coefficient in a logistic regression of the
+        labels, with an intercept for each fold. The labels of n positives and m negatives are (n + 1)/(n + 2) and
+        1/(m + 2), so the slope is finite. Below 1, the scores are too extreme; above 1, they are too close to their
+        average. If need be, it is raised until the standard deviation of the log odds is 0.01, so that their order is
+        kept. None if all scores are equal.
     """
 
     auc: Estimate
     partial_auc: Estimate
-    slope: Estimate | None = None
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether the interval of the slope reaches into 0.8 to 1.25; also if there is no slope."""
-        return self.slope is None or (self.slope.low <= CLOSE[1] and self.slope.high >= CLOSE[0])
+    slope: float | None = None
 
     @property
     def beats_chance(self) -> bool:
@@ -255,6 +251,12 @@ class Chosen:
     """Whether something had to be chosen and a side has one row."""
     out_of_fold: OutOfFold | None = None
     """Measures of held-out rows with this choice, if asked for and chosen by cross-validation."""
+
+    @property
+    def slope(self) -> float:
+        """The factor of the log odds that held-out rows give; 1 without them."""
+        held = self.out_of_fold
+        return 1.0 if held is None or held.slope is None else held.slope
 
     @property
     def told(self) -> str:
@@ -345,17 +347,16 @@ def _judged(
     """Measure held-out rows by the choice of a cross-validation, on its folds."""
     folds: list[Fold] = []
     best = found.best
-    weighted = any(how.get(name) is not None for name in ("pos_weight", "neg_weight"))
 
     def keep(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
-        folds.append(Fold(f_pos, f_neg))
+        folds.append(Fold(f_pos, f_neg, pos_weight, neg_weight))
         return 0.0
 
     how |= {"l1": best.l1, "l2": best.l2, "folds": found.folds, "metric": keep, "tol": CHOOSING, "push": push}
     with warnings.catch_warnings():  # all was said before
         warnings.simplefilter("ignore")
         cross_validate(rows[0], rows[1], H, best.p, **how)
-    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push, None if weighted else best.p)
+    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push, best.p)
 
 
 def _paths(
@@ -379,8 +380,8 @@ def _drawn(rng: np.random.Generator, X: Any, *of_rows: Any) -> tuple[Any, ...]:
     return _checks.rows(X, where), *[None if x is None else x[where] for x in of_rows]
 
 
-def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float | None = None) -> OutOfFold:
-    """Measure the scores of held-out rows of folds, of `n_rows` rows in all. With p, 1 + p times these are log odds.
+def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float) -> OutOfFold:
+    """Measure the scores of held-out rows of folds, of `n_rows` rows in all. 1 + p times these are log odds.
 
     The standard error is that of random orders of the rows of each fold, times a factor. Folds share training rows, so
     their measures are correlated even if no column is related to the labels: each pair of rows from different folds
@@ -408,7 +409,5 @@ def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float | None =
     low, high = np.maximum(found / n - wide, 0.0), np.minimum(found / n + wide, 1.0)
     ends = zip((found / n).tolist(), low.tolist(), high.tolist(), strict=True)
     auc, partial_auc = [Estimate(*end, _CONFIDENCE) for end in ends]
-    if p is None:
-        return OutOfFold(auc, partial_auc)
-    log_odds = [((1.0 + p) * pos, (1.0 + p) * neg) for pos, neg in folds]
-    return OutOfFold(auc, partial_auc, calibration_slope(log_odds, _CONFIDENCE_OF_SLOPE))
+    slope = platt_slope(folds)
+    return OutOfFold(auc, partial_auc, None if slope is None else slope / (1.0 + p))

@@ -44,7 +44,8 @@ _INSTEAD = {
     "score_samples": "call model.score(X)",
     "predict_proba": "call model.probability(X), which returns the probability of the positive class",
     "shapes": "call pnorm.shapes(model.lam, model.H)",
-    "report_html": "call pnorm.report_html(path, X, y, model.H, model.lam, p=model.p, intercept=model.intercept)",
+    "report_html": "call pnorm.report_html(path, X, y, model.H, model.lam, p=model.p, intercept=model.intercept, "
+    "slope=model.slope)",
     "feature_importances_": "call pnorm.importance(pos, neg, model.H, model.lam)",
     "choose_cutoff": "call pnorm.cutoff(model.score(X), y=y, ...), and pass what it returns to ScoringFunction",
     "threshold_": "see model.cutoff and model.intercept",
@@ -92,6 +93,8 @@ class ScoringFunction:
         estimator: of the average negative training row, or the positive one with ``push="bottom"``.
     compared_with : str
         What these rows are, in words.
+    slope : float
+        The factor of the log odds in `probability`, above 0. `save` writes the `slope_` of an estimator.
 
     Raises
     ------
@@ -131,6 +134,7 @@ class ScoringFunction:
     cutoff: Cutoff | None = None
     average: Vector | None = None
     compared_with: str = "the average of the reference"
+    slope: float = 1.0
 
     def __post_init__(self) -> None:
         H, lam = self.H, self.lam
@@ -151,6 +155,7 @@ class ScoringFunction:
             "intercept": self._own_intercept(),
             "cutoff": None if self.cutoff is None else _is_cutoff(self.cutoff),
             "average": average,
+            "slope": _checks.positive(self.slope, "slope"),
         }
         for name, value in known.items():
             object.__setattr__(self, name, value)
@@ -278,7 +283,7 @@ class ScoringFunction:
         """
         if self.p is None:
             raise ValueError("the model was saved without p, which probabilities need; save it with p and intercept")
-        return probability(X, self.H, self.lam, self.p, self.intercept, n_threads=n_threads)
+        return probability(X, self.H, self.lam, self.p, self.intercept, slope=self.slope, n_threads=n_threads)
 
     def predict(self, X: Rows, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Return which rows to take, by the cut-off that was saved with the model.
@@ -353,7 +358,7 @@ def save(
         and complete. A hidden file ``.pnorm-*.tmp`` may then remain beside it and can be deleted.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker. Or a `ScoringFunction`, or a fitted estimator of `pnorm.sklearn`; weak
-        rankers, power, intercept, cut-off, and what its reasons compare with are then taken from it, and only
+        rankers, power, intercept, slope, cut-off, and what its reasons compare with are then taken from it, and only
         `metadata` can be passed beside it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
@@ -392,9 +397,9 @@ def save(
     from trusted sources only.
 
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
-    package), ``p``, ``intercept``, ``cutoff`` (the dictionary of `Cutoff.to_dict`) and ``compared_with`` (the ``rows``
-    in words, and the ``parts``, which are `average`) if they were given, ``metadata``, ``lam`` and ``H``, the
-    dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
+    package), ``p``, ``intercept``, ``slope`` (if it is not 1), ``cutoff`` (the dictionary of `Cutoff.to_dict`) and
+    ``compared_with`` (the ``rows`` in words, and the ``parts``, which are `average`) if they were given, ``metadata``,
+    ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with enough digits to be loaded bit for
     bit.
 
     Examples
@@ -414,7 +419,7 @@ def save(
     >>> model.probability(data.X[[0, -1]]).round(3)
     array([0.399, 0.988])
     """
-    target, average, compared_with = _file(path), None, ""
+    target, average, compared_with, slope = _file(path), None, "", 1.0
     if hasattr(lam, "named_steps"):
         raise TypeError(
             "a pipeline cannot be saved: save its last step, pnorm.save(path, pipeline[-1]), which ranks what the "
@@ -429,12 +434,12 @@ def save(
             raise ValueError(f"{brings} brings its own {extra[0]}; leave {extra[0]} out")
         model: Any = lam
         if is_estimator:
-            lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
+            lam, H, p, slope, cutoff = model.lam_, model.rankers_, model.p_, model.slope_, model.cutoff_
             intercept = None if model._offset is None else -model._offset
             average, compared_with = model._average()
         else:
             lam, H, p, intercept, cutoff = model.lam, model.H, model.p, model.intercept, model.cutoff
-            average, compared_with = model.average, model.compared_with
+            average, compared_with, slope = model.average, model.compared_with, model.slope
             metadata = model.metadata if metadata is None else metadata
     if H is None:
         lam = _checks.vector(lam, "lam", None, "one coefficient per column")
@@ -452,6 +457,7 @@ def save(
         "pnorm": version,
         "p": None if p is None else _checks.power(p),
         **({} if intercept is None else {"intercept": _checks.intercept(intercept)}),
+        **({} if slope == 1.0 else {"slope": slope}),
         **({} if cutoff is None else {"cutoff": _is_cutoff(cutoff).to_dict()}),
         **({} if average is None else {"compared_with": {"rows": compared_with, "parts": average.tolist()}}),
         "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
@@ -477,9 +483,9 @@ def load(path: _Path) -> ScoringFunction:
     Returns
     -------
     ScoringFunction
-        With ``lam``, ``H``, ``p``, ``intercept``, ``cutoff``, ``metadata``, ``score(X)``, ``decision_function(X)``,
-        ``probability(X)``, ``predict(X)`` and ``explain(X)``. It is no estimator of scikit-learn, even if one was
-        saved. ``joblib.dump`` and ``joblib.load`` keep the estimator itself (see `save`).
+        With ``lam``, ``H``, ``p``, ``intercept``, ``slope``, ``cutoff``, ``metadata``, ``score(X)``,
+        ``decision_function(X)``, ``probability(X)``, ``predict(X)`` and ``explain(X)``. It is no estimator of
+        scikit-learn, even if one was saved. ``joblib.dump`` and ``joblib.load`` keep the estimator itself (see `save`).
 
     Raises
     ------
@@ -598,14 +604,15 @@ def _model(text: str, name: str) -> ScoringFunction:
         H = from_dict(fields.get("H"))
         lam = np.array(fields.numbers("lam", len(H)))
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
-        b = fields.real_if_there("intercept")
+        b, slope = fields.real_if_there("intercept"), fields.real_if_there("slope")
         cutoff = _to_cutoff(fields.of(dict, "cutoff")) if "cutoff" in data else None
-        beside: tuple[Any, ...] = ()
+        beside: dict[str, Any] = {} if slope is None else {"slope": slope}
         if "compared_with" in data:
             rows = _checks.Fields.part(fields.of(dict, "compared_with"), "'compared_with'")
-            beside = np.array(rows.numbers("parts", len(H.column_names))), rows.of(str, "rows")
+            beside["average"] = np.array(rows.numbers("parts", len(H.column_names)))
+            beside["compared_with"] = rows.of(str, "rows")
             rows.nothing_else()
-        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b, cutoff, *beside)
+        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b, cutoff, **beside)
         fields.nothing_else()
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None

@@ -149,13 +149,14 @@ def probability(
     p: float,
     intercept: float | None,
     *,
+    slope: float = 1.0,
     n_threads: int | None = None,
 ) -> Vector:
     """Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
 
-    The estimate is::
+    The estimate is, with a the `slope` and b the `intercept`::
 
-        P(y = 1 | x) = 1 / (1 + exp(-(1 + p) (f(x) + b))),    f(x) = Σ_j λ_j h_j(x)
+        P(y = 1 | x) = 1 / (1 + exp(-a (1 + p) (f(x) + b))),    f(x) = Σ_j λ_j h_j(x)
 
     Parameters
     ----------
@@ -169,6 +170,9 @@ def probability(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     intercept : float
         b, the `intercept` of the trace, or of `pnorm.intercept`.
+    slope : float
+        a, a factor of the log odds, above 0. It is 1 in the theory. The `slope_` of a fitted ``PNormPush`` corrects
+        them by held-out rows.
     n_threads : int, optional
         Number of threads; by default, one for each core that this process may use. As in `score`.
 
@@ -201,7 +205,7 @@ def probability(
     The probabilities refer to rows drawn like those of training, with the same shares of both classes and the same case
     weights. They are correct in the limit of many rows if the log odds are linear in the weak rankers and `lam` is the
     minimiser. After early stopping, with a penalty, on separable data, or at large p, they may be far off. The page
-    "Probabilities" shows how far, and how to recalibrate.
+    "Get probabilities from scores" shows how far, how to recalibrate, and how ``PNormPush`` finds a `slope`.
 
     References
     ----------
@@ -216,9 +220,9 @@ def probability(
     >>> pnorm.probability(data.X[[0, -1]], None, lam, 4, trace.intercept).round(3)
     array([0.6  , 0.833])
     """
-    p, b = _checks.power(p), _checks.intercept(intercept)
+    p, b, slope = _checks.power(p), _checks.intercept(intercept), _checks.positive(slope, "slope")
     _warn_of_separation(intercept)
-    return sigmoid(score(X, H, lam, n_threads=n_threads), p, b)
+    return sigmoid(score(X, H, lam, n_threads=n_threads), p, b, slope)
 
 
 def _warn_of_separation(intercept: Any) -> None:
@@ -238,12 +242,29 @@ def _warn_of_separation(intercept: Any) -> None:
         )
 
 
-def sigmoid(f: Vector, p: float, b: float) -> Vector:
+def sigmoid(f: Vector, p: float, b: float, slope: float = 1.0) -> Vector:
     """Return the probabilities of scores."""
     from scipy.special import expit
 
     with np.errstate(over="ignore"):
-        return np.asarray(expit((1.0 + p) * (f + b)))
+        return np.asarray(expit(slope * (1.0 + p) * (f + b)))
+
+
+def level(log_odds: tuple[Vector, Vector], weights: tuple[Any, Any]) -> float:
+    """Return what is to be added to the log odds of both sides so that the mean probability is the share of positives.
+
+    `weights` are case weights of the rows of each side, or one number for all of them.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit, logit
+
+    x = np.concatenate(log_odds)
+    c = np.concatenate([np.broadcast_to(w, side.size) for w, side in zip(weights, log_odds, strict=True)])
+    share = float(c[: log_odds[0].size].sum() / c.sum())
+    low, high = float(logit(share) - x.max()), float(logit(share) - x.min())
+    if low == high:
+        return low
+    return float(brentq(lambda added: c @ expit(x + added) / c.sum() - share, low - 1.0, high + 1.0, xtol=1e-12))
 
 
 def intercept(

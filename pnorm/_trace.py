@@ -30,8 +30,8 @@ class SeparationWarning(UserWarning):
     """Probabilities of a fit to separable or quasi-separable training rows, which have no finite minimiser.
 
     `pnorm.probability` warns if its intercept is that of the trace of such a fit. A penalty `l2` gives a minimiser.
-    ``predict_proba`` of an estimator also warns on separable rows with a penalty, which then determines how far
-    probabilities are from 0 and 1.
+    ``predict_proba`` of an estimator also warns on separable rows with a given penalty, which then determines how far
+    probabilities are from 0 and 1. If the penalty was chosen, held-out rows determine it.
 
     Examples
     --------
@@ -68,30 +68,6 @@ class NoSignalWarning(UserWarning):
     ...     model = PNormPush(n_cuts=3).fit(X, y)
     >>> caught[0].category.__name__, model.out_of_fold_.beats_chance
     ('NoSignalWarning', False)
-    """
-
-
-class CalibrationWarning(UserWarning):
-    """Probabilities that held-out rows show to be too extreme, or too close to their average.
-
-    ``PNormPush.predict_proba`` gives it if `fit` chose parameters by cross-validation, and the 95 % interval of the
-    calibration slope of its held-out rows, ``model.out_of_fold_.slope``, lies below 0.8 or above 1.25. The choice is
-    made by the ranking of these rows, which does not depend on the scale of the scores. The order is not affected.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import numpy as np
-    >>> from pnorm.sklearn import PNormPush
-    >>> rng = np.random.default_rng(5)
-    >>> X = rng.normal(size=(500, 6))
-    >>> y = rng.random(500) < 1 / (1 + np.exp(1 - X @ [1, 0.7, -0.5, 0, 0, 0]))
-    >>> model = PNormPush().fit(X, y)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     P = model.predict_proba(X)
-    >>> caught[0].category.__name__, round(model.out_of_fold_.slope, 1)
-    ('CalibrationWarning', 9.8)
     """
 
 

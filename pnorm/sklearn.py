@@ -48,9 +48,9 @@ from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, ze
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
-from pnorm._score import scored, sigmoid
+from pnorm._score import level, scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import RANK_BY, CalibrationWarning, NoSignalWarning, SeparationWarning, Trace, followed
+from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -359,18 +359,20 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     out_of_fold_ : OutOfFold or None
         How the chosen parameters rank the held-out rows of the cross-validation: `auc` and `partial_auc`, each tested
         against random orders, and `beats_chance`. `fit` warns if this is False, as both are then within the range of
-        99 % of random orders. Its `slope` is the calibration slope of the probabilities; 1 is right, and
-        `predict_proba` warns if it is far from that. None if nothing was chosen.
+        99 % of random orders. None if nothing was chosen.
+    slope_ : float
+        The factor of the log odds in `predict_proba`, which held-out rows of the cross-validation determine by Platt's
+        method: ``out_of_fold_.slope``. The ranking of held-out rows, by which parameters are chosen, does not depend on
+        the scale of the scores, so the scale needs a correction of its own. 1 if nothing was chosen.
     threshold_ : float
         The score above which `predict` returns the positive class. `decision_function` is the score minus this number:
         compare `decision_function` with 0 instead, or `score_samples` with this number. By default, it is the score of
-        probability 1/2, which is minus the intercept of `trace_` after `n_iter_` rounds. With groups, or another loss,
-        there are no probabilities. It is then the score with the largest balanced accuracy on the rows of `fit`,
-        half-way between two scores, and the highest one if several tie. Balanced accuracy gives both classes the same
-        weight. If positives are rare,
-        `predict` then flags many more rows than there are positives: 465 for 40 of 4,000, in an example of the page
-        "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision, recall or a number of rows. With a
-        cut-off, it is the largest number below `cutoff_.score`.
+        probability 1/2. If `slope_` is 1, that is minus the intercept of `trace_` after `n_iter_` rounds. With groups,
+        or another loss, there are no probabilities. It is then the score with the largest balanced accuracy on the rows
+        of `fit`, half-way between two scores, and the highest one if several tie. Balanced accuracy gives both classes
+        the same weight. If positives are rare, `predict` then flags many more rows than there are positives: 465 for 40
+        of 4,000, in an example of the page "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision,
+        recall or a number of rows. With a cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
         The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of `score_samples`.
         ``pnorm.save(path, model)`` stores it.
@@ -378,8 +380,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The record of the run.
     separation_ : str or None
         ``"separable"`` if the score puts every positive of training above every negative (of its group). Otherwise
-        `pnorm.Trace.separation` of `trace_`. On separable rows, the penalty or the number of rounds determines how far
-        probabilities are from 0 and 1, and `predict_proba` warns. The order of the rows is not affected.
+        `pnorm.Trace.separation` of `trace_`. On separable rows, if nothing was chosen by cross-validation, the penalty
+        or the number of rounds determines how far probabilities are from 0 and 1, and `predict_proba` warns. The order
+        of the rows is not affected.
     n_iter_ : int
         The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
     validation_score_ : ndarray
@@ -787,7 +790,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.validation_score_
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
         self._offset = None if trace.intercepts is None else -float(trace.intercepts[self.n_iter_])
+        self.slope_ = 1.0 if chosen is None else chosen.slope
         if self._offset is not None:
+            self._recalibrate(known)
             self.threshold_ = self._offset
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
@@ -806,6 +811,20 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.separation_ == "separable":
             self._report("the score separates the classes of the training rows")
         return known
+
+    def _recalibrate(self, rows: _Rows) -> None:
+        """Move the offset to where probabilities are 1/2 if `slope_` multiplies the log odds.
+
+        Their mean over the training rows, of which `rows` may be a sample of each class, is the share of positives.
+        """
+        if self.slope_ == 1.0:
+            return
+        scale = self.slope_ * (1.0 + self.p_)
+        f = scale * self._score(rows.X, strict=None)
+        counted = np.ones(f.size) if rows.weight is None else rows.weight
+        sides = list(zip(rows.places, self._n_rows, strict=True))
+        (pos, neg), weights = rows.places, [n / where.size * counted[where] for where, n in sides]
+        self._offset = -level((f[pos], f[neg]), (weights[0], weights[1])) / scale
 
     def _judge(self) -> None:
         """Warn if the cross-validation does not exclude that the order is random."""
@@ -885,7 +904,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._n_rows = sizes[self.classes_[1]], sizes[self.classes_[0]]
         self.separation_ = trace.separation
         assert trace.intercept is not None
-        self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
+        self._offset = -float(trace.intercept)
+        self._recalibrate(known)
+        self.threshold_ = self._uncut = self._offset
         self._proof = _Later(_not_here)
         self._explain_later(known)
         return self
@@ -1151,7 +1172,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Compare it with 0, and not with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`,
             and so shift these values, all by the same number. The order of rows, `predict_proba` and `score_samples`
             stay the same. To compare scores from before and after the choice of a cut-off, use `score_samples`. If
-            there is a `predict_proba` and no cut-off was chosen, 1 + p times this is its logit.
+            there is a `predict_proba` and no cut-off was chosen, ``slope_ * (1 + p_)`` times this is its logit.
 
         Raises
         ------
@@ -1216,7 +1237,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Rows | Lazy) -> Any:
-        """Estimate the probabilities of the classes, as `pnorm.probability` does.
+        """Estimate the probabilities of the classes, as `pnorm.probability` does with the slope `slope_`.
 
         Parameters
         ----------
@@ -1238,32 +1259,31 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         SeparationWarning
-            If `separation_` is ``"separable"``: the penalty or the number of rounds then determines how far the
-            probabilities are from 0 and 1. If it is ``"quasi-separable"``: the probabilities hold for some rows only.
-        CalibrationWarning
-            If the held-out rows of the cross-validation show that the probabilities are too extreme, or too close to
-            their average (`out_of_fold_`). Both classes are in `pnorm.diagnostics`.
+            If nothing was chosen by cross-validation, and `separation_` is ``"separable"``: the penalty or the number
+            of rounds then determines how far the probabilities are from 0 and 1. If it is ``"quasi-separable"``: the
+            probabilities hold for some rows only. The class is in `pnorm.diagnostics`.
 
         Notes
         -----
-        Overfitting, separable classes and early stopping make the probabilities too extreme or too moderate (page
-        "Probabilities"). So does the choice of the penalty, which is made by the ranking of held-out rows: with up to a
-        few thousand rows, recalibrate, or use logistic regression if only the probabilities count. If `fit` gave a
-        NoSignalWarning, do not use them: without signal they can be far from the share of positives.
-        ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        If `fit` chose parameters by cross-validation, its held-out rows correct the scale of the log odds (`slope_`).
+        Otherwise overfitting, separable classes and early stopping make the probabilities too extreme or too moderate
+        (page "Get probabilities from scores"), and ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them. If
+        only the probabilities count, compare with logistic regression.
         """
         check_is_fitted(self)
         assert self._offset is not None
         self._warn_of_separation()
-        self._warn_of_calibration()
         if _is_dask(X):
             from pnorm.dask._estimator import mapped
 
-            return mapped(self._score_dask(X) - self._offset, partial(_both_classes, p=self.p_), np.float64, 2)
-        return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_)
+            of_scores = partial(_both_classes, p=self.p_, slope=self.slope_)
+            return mapped(self._score_dask(X) - self._offset, of_scores, np.float64, 2)
+        return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_, self.slope_)
 
     def _warn_of_separation(self) -> None:
-        """Warn if the training rows do not determine the probabilities."""
+        """Warn if the training rows, or held-out ones, do not determine the probabilities."""
+        if self.slope_ != 1.0:
+            return
         if self.separation_ == "quasi-separable":
             warn(
                 "the training rows are quasi-separable: the probabilities hold for rows of the support only. Set l2 "
@@ -1278,20 +1298,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"the training rows are separable: {by} determines how far the probabilities are from 0 and 1. "
             "The order of the rows is not affected. Recalibrate on rows that were not trained on, or use the scores",
             SeparationWarning,
-        )
-
-    def _warn_of_calibration(self) -> None:
-        """Warn if the cross-validation shows that the probabilities are too extreme, or too moderate."""
-        judged = self.out_of_fold_
-        if judged is None or judged.slope is None or judged.is_calibrated or not judged.beats_chance:
-            return
-        slope = judged.slope
-        warn(
-            f"the probabilities are too {'extreme' if slope < 1.0 else 'close to their average'}: their calibration "
-            f"slope on the held-out rows of the cross-validation is {slope:.2f} ({100 * slope.confidence:g} % interval "
-            f"{slope.low:.2f} to {slope.high:.2f}; 1 is right). The order of the rows is not affected. "
-            "Fit sklearn.calibration.CalibratedClassifierCV(PNormPush()) in place of the estimator, or use the scores",
-            CalibrationWarning,
         )
 
     def predict(self, X: Rows | Lazy) -> Any:
@@ -1639,6 +1645,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "training": Beside(training, *self._average(), of_command=False),
             "p": self.p_,
             "intercept": None if self._offset is None else -self._offset,
+            "slope": self.slope_,
             "cross_validation": self.cross_validation_,
             "trace": self.trace_,
             "cutoff": self.cutoff_,
@@ -1703,9 +1710,9 @@ def _separated(f: Vector, positive: NDArray[np.bool_], group: NDArray[np.intp] |
     return bool((lowest > -highest).all())
 
 
-def _both_classes(f: Vector, p: float) -> NDArray[np.float64]:
+def _both_classes(f: Vector, p: float, slope: float) -> NDArray[np.float64]:
     """Return the probabilities of both classes from scores less those of probability 1/2."""
-    return np.column_stack([sigmoid(side, p, 0.0) for side in (-f, f)])
+    return np.column_stack([sigmoid(side, p, 0.0, slope) for side in (-f, f)])
 
 
 class _Later:

@@ -121,6 +121,7 @@ SCALARS = {
     "limit": -100.0,
     "epochs": 3,
     "intercept": 0.5,
+    "slope": 0.5,
     "validation_fraction": 0.5,
     "n_iter_no_change": 2,
     "relevance_level": 1.0,

@@ -897,10 +897,10 @@ def test_a_failed_cutoff_says_at_once_that_none_is_saved():
         told = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked)))
         assert told.startswith("Take rows with a score of ")
         assert "To plan, use this guarantee for new rows like these: at least" in told
-        assert re.search(
-            r"In one new list of 90 rows, some \d+ have this score or more, in some lists more and in some ", told
+        in_one = (
+            r"In a new list of 90 rows, \d+ have this score or more on average, and \d+ to \d+ of them are positive "
         )
-        assert re.search(r"fewer\. Expect \d+ to \d+ positives among them \(95 % interval\)\.", told)
+        assert re.search(in_one + r"\(95 % interval for one list; it covers chance in the test and in the list\)", told)
         assert not re.search("A saved model|nearest|simulation", told)
         of_part = " ".join(printing.cutoff_lines(pnorm.cutoff(pos, neg, **asked), True))
         assert ("as here, it was checked by simulation." in of_part) == ("recall" not in asked)
@@ -1775,6 +1775,10 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     status, out, err = run(capsys, path, "--model", model, *more)
     assert (status, err) == (0, "")
     assert "The rows with labels compared with the training rows" in page.read_text(encoding="utf-8")
+    on_labels = f"Of the {(f >= expected.score).sum()} rows taken that have labels, "
+    assert on_labels in " ".join(out.split("\n  "))
+    assert on_labels in page.read_text(encoding="utf-8")
+    assert on_labels not in written_page  # these rows chose the cut-off
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
     columns = ["tx", "score", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])
@@ -2570,7 +2574,7 @@ def test_the_warnings_of_the_page_are_printed(capsys, tmp_path):
         assert html.unescape(re.sub("<[^>]*>", "", warning)).removesuffix(".") in told
     assert f"There are {len(said)} warnings" in written
     assert "Row: data rows of the file, counted from 0" in section.split("<h3>Notes</h3>")[1]
-    doubt = re.search(r"The cross-validation on the training rows does not show .*? by chance 0\.5000\)\.", told)
+    doubt = re.search(r"The cross-validation on the training rows does not show .*? partial AUC out of fold\.", told)
     assert doubt[0] in html.unescape(section)
 
 

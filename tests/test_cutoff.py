@@ -753,3 +753,41 @@ def test_a_low_precision_of_a_rare_class_is_found():
     alone, from_training = found
     assert from_training > 2 * alone
     assert from_training > 0.6 * 200
+
+
+# New labelled rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [{"precision": 0.6}, {"recall": 0.7}, {"budget": 100.0, "of": 1000.0}], ids=str)
+@pytest.mark.parametrize(("lower", "verdict"), [(0.0, ""), (0.4, None), (3.0, "beyond chance")])
+def test_new_labelled_rows_test_a_guarantee(asked, lower, verdict):
+    """The positives score lower by so much, so that fewer are taken and the precision falls."""
+    found = pnorm.cutoff(F_POS, F_NEG, **asked)
+    f_pos, f_neg = F_POS[::7] - lower, F_NEG[::7]
+    hits, others = (f_pos >= found.score).sum(), (f_neg >= found.score).sum()
+    told = _cutoff.kept_on(found, f_pos, f_neg)
+    k, n, target = {
+        "precision": (hits, hits + others, found.promised),
+        "recall": (hits, f_pos.size, found.promised),
+        "budget": (hits, f_pos.size + f_neg.size, found.promised / found.of),
+    }[found.asked]
+    exact = binomtest(int(hits), int(n)).proportion_ci(0.95, method="exact")
+    if found.asked == "recall":
+        assert told.startswith(f"Of the {f_pos.size} positives, {hits} are taken: {100 * k / n:.1f} % ")
+    else:
+        assert told.startswith(f"Of the {hits + others} rows taken that have labels, {hits} are positive")
+    if found.asked == "budget":
+        assert f"; at least {math.floor(10 * target * n) / 10:g} are guaranteed on average." in told
+    else:
+        ends = f"(95 % interval {100 * exact.low:.1f} to {100 * exact.high:.1f} %)"
+        assert f"{ends}; at least {100 * found.promised:.4g} % are guaranteed." in told
+    expected = "beyond chance" if exact.high < target else "may be chance" if k / n < target else ""
+    assert ("below the guarantee" in told) == bool(expected)
+    assert expected in told
+    assert verdict in (None, expected)
+
+
+def test_nothing_is_tested_without_a_cutoff_or_without_rows():
+    assert _cutoff.kept_on(pnorm.cutoff(F_POS, F_NEG, precision=0.9999), F_POS, F_NEG) == ""
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.6)
+    assert _cutoff.kept_on(found, F_POS - 100.0, F_NEG - 100.0) == "No row with a label is taken."

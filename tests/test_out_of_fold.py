@@ -14,9 +14,9 @@ from pnorm._default import Fold, OutOfFold, out_of_fold
 from pnorm._job.quality import quality
 from pnorm._report import content
 from pnorm._report.verdicts import texts, verdicts
-from pnorm.diagnostics import CalibrationWarning, NoSignalWarning
+from pnorm.diagnostics import NoSignalWarning
 from pnorm.metrics import Estimate
-from pnorm.metrics._shares import calibration_slope
+from pnorm.metrics._shares import calibration_slope, platt_slope
 
 pytest.importorskip("sklearn")
 pytest.importorskip("joblib")
@@ -46,11 +46,11 @@ def fitted(X, y, **how):
 
 def test_values_are_means_over_folds_and_the_interval_is_that_of_random_orders():
     folds = folds_of(0, 0.8)
-    found = out_of_fold(folds, 42, "top")
+    found = out_of_fold(folds, 42, "top", 1.0)
     n = len(folds)
-    assert found.auc == pytest.approx(np.mean([pnorm.metrics.auc(*fold) for fold in folds]))
+    assert found.auc == pytest.approx(np.mean([pnorm.metrics.auc(*fold[:2]) for fold in folds]))
     assert found.partial_auc == pytest.approx(
-        np.mean([pnorm.metrics.partial_auc(*fold, standardized=True) for fold in folds])
+        np.mean([pnorm.metrics.partial_auc(*fold[:2], standardized=True) for fold in folds])
     )
     # the variance of the AUC over all orders (Mann and Whitney), times that of Nadeau and Bengio for shared rows
     variance = np.mean([(f.pos.size + f.neg.size + 1) / (12 * f.pos.size * f.neg.size) for f in folds]) / n
@@ -61,9 +61,9 @@ def test_values_are_means_over_folds_and_the_interval_is_that_of_random_orders()
 
 def test_a_list_of_its_own_has_no_factor_and_the_bottom_is_the_top_of_the_reversed_list():
     (fold,) = folds_of(1, 1.0, [(40, 60)])
-    found = out_of_fold([fold], 300, "top")
+    found = out_of_fold([fold], 300, "top", 1.0)
     assert (found.auc - found.auc.low) == pytest.approx(2.5758 * np.sqrt(101 / (12 * 2400)), rel=0.1)
-    below, turned = out_of_fold([fold], 300, "bottom"), out_of_fold([Fold(-fold.neg, -fold.pos)], 300, "top")
+    below, turned = out_of_fold([fold], 300, "bottom", 1.0), out_of_fold([Fold(-fold.neg, -fold.pos)], 300, "top", 1.0)
     assert below == turned
     assert below.auc == pytest.approx(found.auc)
     assert below.partial_auc != found.partial_auc
@@ -71,16 +71,16 @@ def test_a_list_of_its_own_has_no_factor_and_the_bottom_is_the_top_of_the_revers
 
 def test_few_rows_exclude_nothing_and_a_perfect_order_of_many_does():
     perfect = [Fold(np.array([2.0]), np.array([1.0]))] * 5
-    found = out_of_fold(perfect, 10, "top")
+    found = out_of_fold(perfect, 10, "top", 1.0)
     assert found.auc == 1.0
     assert not found.beats_chance
-    more = out_of_fold([Fold(np.arange(10.0, 14), np.arange(5.0))] * 5, 45, "top")
+    more = out_of_fold([Fold(np.arange(10.0, 14), np.arange(5.0))] * 5, 45, "top", 1.0)
     assert more.beats_chance
     half = 1.0 - more.auc.low
     assert str(more).startswith(
         f"AUC 1.000 (99 % of random orders: {0.5 - half:.3f} to {0.5 + half:.3f}), partial AUC "
     )
-    tied = out_of_fold([Fold(np.zeros(4), np.zeros(5))] * 5, 45, "top")
+    tied = out_of_fold([Fold(np.zeros(4), np.zeros(5))] * 5, 45, "top", 1.0)
     assert (tied.auc, tied.auc.low, tied.beats_chance) == (0.5, 0.5, False)
 
 
@@ -251,9 +251,9 @@ def linear_rows(seed, n=500, d=6):
     return X, rng.random(n) < 1 / (1 + np.exp(1 - X[:, :3] @ [1, 0.7, -0.5]))
 
 
-def logistic(folds, p):
+def logistic(folds, p, ends=(1.0, 0.0)):
     """The slope of Newton's method on all columns at once: the log odds, and an indicator of each fold."""
-    of = [(np.r_[pos, neg], np.arange(pos.size + neg.size) < pos.size) for pos, neg in folds]
+    of = [(np.r_[fold[0], fold[1]], np.repeat(ends, [len(fold[0]), len(fold[1])])) for fold in folds]
     at = np.repeat(np.arange(len(of)), [y.size for _, y in of])
     A = np.c_[(1 + p) * np.concatenate([x for x, _ in of]), at[:, None] == np.arange(len(of))]
     y, theta = np.concatenate([y for _, y in of]), np.zeros(1 + len(of))
@@ -264,53 +264,120 @@ def logistic(folds, p):
     return theta[0], 1.96 * np.sqrt(inverse[0, 0])
 
 
+SIZES = (20, 40), (25, 35), (30, 30)
+
+
+def platt(folds, p):
+    n, m = [sum(len(fold[side]) for fold in folds) for side in (0, 1)]
+    return logistic(folds, p, ((n + 1) / (n + 2), 1 / (m + 2)))[0]
+
+
 @pytest.mark.parametrize("push", ["top", "bottom"])
-def test_the_slope_is_that_of_a_logistic_regression_with_an_intercept_of_each_fold(push):
-    folds = [Fold(pos + k, neg + k) for k, (pos, neg) in enumerate(folds_of(4, 0.8, [(20, 40), (25, 35), (30, 30)]))]
-    found = out_of_fold(folds, 180, push, 4.0).slope
-    slope, half = logistic(folds, 4.0)
+def test_the_slope_is_that_of_platt_with_an_intercept_of_each_fold(push):
+    folds = [Fold(pos + 30 * k, neg + 30 * k) for k, (pos, neg, *_) in enumerate(folds_of(4, 0.8, SIZES))]
+    assert out_of_fold(folds, 180, push, 4.0).slope == pytest.approx(platt(folds, 4.0))
+
+
+def test_the_slope_is_finite_if_held_out_rows_are_separated():
+    folds = [Fold(np.arange(5.0, 8.0), np.arange(4.0)), Fold(np.arange(6.0, 9.0), np.arange(5.0))]
+    found = out_of_fold(folds, 15, "top", 1.0).slope
+    assert found == pytest.approx(platt(folds, 1.0))
+    assert 0.3 < found < 3.0
+
+
+def test_weights_count_as_copies():
+    folds = folds_of(4, 0.8, SIZES)
+    rng = np.random.default_rng(0)
+    weights = [[rng.integers(1, 4, side.size) for side in fold[:2]] for fold in folds]
+    counted = [Fold(*fold[:2], *of) for fold, of in zip(folds, weights, strict=True)]
+    copies = [Fold(*map(np.repeat, fold[:2], of)) for fold, of in zip(folds, weights, strict=True)]
+    assert platt_slope(counted) == pytest.approx(platt_slope(copies))
+    assert platt_slope(counted) != pytest.approx(platt_slope(folds), rel=1e-3)
+
+
+def test_the_order_is_kept_even_if_held_out_rows_are_in_the_wrong_one():
+    folds = [Fold(neg, pos) for pos, neg, *_ in folds_of(4, 0.8, SIZES)]
+    f = np.concatenate([side for fold in folds for side in fold[:2]])
+    assert platt(folds, 4.0) < 0.0
+    found = out_of_fold(folds, 180, "top", 4.0).slope
+    assert (5.0 * found * f).std() == pytest.approx(0.01)
+    assert platt_slope([Fold(np.ones(3), np.ones(4))]) is None
+
+
+def test_the_calibration_slope_has_the_interval_of_wald():
+    (pos, neg, *_) = folds_of(4, 0.8, [(40, 60)])[0]
+    found, (slope, half) = calibration_slope(pos, neg, 0.95), logistic([(pos, neg)], 0.0)
     assert found == pytest.approx(slope)
-    assert found.confidence == 0.95
     assert (found.low, found.high) == pytest.approx((slope - half, slope + half), rel=1e-4)
-    assert out_of_fold(folds, 180, push).slope is None
 
 
 @pytest.mark.parametrize(
-    "fold",
+    "sides",
     [
         (np.ones(3), np.ones(4)),  # nothing tells them apart
         (np.arange(5.0, 8.0), np.arange(4.0)),  # nothing is wrong
         (np.array([0.0, 1.0]), np.empty(0)),  # there is one class
     ],
 )
-def test_there_may_be_no_finite_slope(fold):
-    assert calibration_slope([fold], 0.95) is None
-    assert calibration_slope([fold, fold], 0.95) is None
+def test_there_may_be_no_finite_calibration_slope(sides):
+    assert calibration_slope(*sides, 0.95) is None
 
 
-def test_probabilities_that_held_out_rows_show_to_be_wrong_are_named():
-    X, y = linear_rows(0, n=2000)
-    flat, right = [PNormPush(linear="only", l2=l2).fit(X, y) for l2 in (10.0, 1e-3)]
-    said = (
-        r"^the probabilities are too close to their average: their calibration slope on the held-out rows of the "
-        r"cross-validation is \d+\.\d\d \(95 % interval \d+\.\d\d to \d+\.\d\d; 1 is right\)\. The order"
-    )
-    with pytest.warns(CalibrationWarning, match=said) as caught:
-        P = flat.predict_proba(X)
-    assert caught[0].filename == __file__
-    assert P[:, 1].std() < 0.1
-    assert flat.out_of_fold_.slope.low > 1.25
-    again = pickle.loads(pickle.dumps(flat))
-    with pytest.warns(CalibrationWarning):
-        again.predict_proba(X)
+def log_loss(P, true):
+    """The expected one, less that of the true probabilities."""
+    return float((true * np.log(true / P) + (1 - true) * np.log((1 - true) / (1 - P))).mean())
+
+
+@pytest.mark.parametrize(("l2", "p"), [(10.0, 4.0), (1e-3, 1.0), (1e-3, 16.0)])
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_held_out_rows_correct_the_probabilities(push, l2, p):
+    X, y = linear_rows(0, n=400)
+    new, _ = linear_rows(1, n=5000)
+    true = 1 / (1 + np.exp(1 - new[:, :3] @ [1, 0.7, -0.5]))
+    model = PNormPush([p, p + 1], linear="only", l2=l2, push=push).fit(X, y)  # one of two is chosen
+    assert model.slope_ == model.out_of_fold_.slope
+    P = model.predict_proba(new)[:, 1]
+    given = PNormPush(model.p_, linear="only", l2=l2, push=push).fit(X, y)
+    assert (given.slope_, given.out_of_fold_) == (1.0, None)
+    raw = pnorm.probability(new, given.rankers_, given.lam_, given.p_, given.trace_.intercept)
+    np.testing.assert_array_equal(given.predict_proba(new)[:, 1], raw)
+    if l2 == 10.0:
+        assert log_loss(P, true) < 0.2 * log_loss(raw, true)
+    assert log_loss(P, true) < 0.03
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=1e-9)
+    logit = model.slope_ * (1 + model.p_) * model.decision_function(new)
+    np.testing.assert_allclose(np.log(P / (1 - P)), logit, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(new), P > 0.5)
+
+
+def test_a_pickle_and_a_file_give_the_same_probabilities(tmp_path):
+    X, y = linear_rows(0, n=400)
+    model = PNormPush(linear="only", l2=10.0).fit(X, y)
+    assert model.slope_ > 2.0
+    P = model.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X)[:, 1], P)
+    pnorm.save(tmp_path / "model.json", model)
+    loaded = pnorm.load(tmp_path / "model.json")
+    assert loaded.slope == model.slope_
+    np.testing.assert_array_equal(loaded.probability(X), P)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    same = pnorm.probability(X, loaded.H, loaded.lam, loaded.p, loaded.intercept, slope=loaded.slope)
+    np.testing.assert_array_equal(same, P)
+    pnorm.save(tmp_path / "again.json", loaded)
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_held_out_rows_say_how_sure_a_score_is_that_separates_the_training_rows():
+    X, y = rows(10, 0.0, n=120, d=6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PNormPush(l2=1e-8).fit(X, y)
+    assert model.separation_ == "separable"
+    new = np.random.default_rng(1).normal(size=(1000, 6))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        right.predict_proba(X)
-        flat.predict(X)
-    assert right.out_of_fold_.is_calibrated
-    extreme = replace(right.out_of_fold_, slope=Estimate(0.5, 0.3, 0.7, 0.95))
-    assert not extreme.is_calibrated
-    right.out_of_fold_ = extreme
-    with pytest.warns(CalibrationWarning, match="too extreme"):
-        right.predict_proba(X)
-    assert PNormPush(linear="only", l2=1e-3).fit(X, y, sample_weight=np.ones(y.size)).out_of_fold_.slope is None
+        P = model.predict_proba(new)[:, 1]
+    assert 0.1 < P.min() < P.max() < 0.9
+    given = PNormPush(1.0, rankers="table", l2=1e-8, linear=False).fit(X, y)
+    with pytest.warns(pnorm.diagnostics.SeparationWarning):
+        given.predict_proba(new)

@@ -335,7 +335,6 @@ def test_the_second_label_is_the_positive(data, labels):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
-@pytest.mark.filterwarnings("ignore::pnorm.diagnostics.CalibrationWarning")  # so few rows
 @pytest.mark.parametrize(
     "how",
     [
@@ -357,16 +356,19 @@ def test_probabilities(data, how):
         found = model.predict_proba(X)
         f = pnorm.score(X, model.rankers_, model.lam_)
         sides = {"pos_weight": c[y == 1], "neg_weight": c[y == 0]} if weight is not None else {}
-        b = model.trace_.intercepts[model.n_iter_]
+        b, a = model.trace_.intercepts[model.n_iter_], model.slope_
+        assert (a == 1.0) == (model.cross_validation_ is None)
         if not model.early_stopping:
             expected = pnorm.intercept(f[y == 1], f[y == 0], model.p_, push=model.push, **sides)
             assert b == pytest.approx(expected, abs=1e-9)
-        expected = pnorm.probability(X, model.rankers_, model.lam_, model.p_, b)
+        if a != 1.0:
+            b = -model.threshold_
+            assert np.average(found[:, 1], weights=weight) == pytest.approx(np.average(y, weights=weight), rel=1e-9)
+        expected = pnorm.probability(X, model.rankers_, model.lam_, model.p_, b, slope=a)
         np.testing.assert_allclose(found, np.column_stack([1 - expected, expected]), rtol=1e-12, atol=1e-15)
         np.testing.assert_array_equal(model.predict(X), labels[(expected > 0.5).astype(int)])
-        np.testing.assert_allclose(
-            (1 + model.p_) * model.decision_function(X), np.log(found[:, 1] / found[:, 0]), atol=1e-9
-        )
+        logit = a * (1 + model.p_) * model.decision_function(X)
+        np.testing.assert_allclose(logit, np.log(found[:, 1] / found[:, 0]), atol=1e-9)
 
 
 def test_fits_that_give_no_probabilities(data):
@@ -1239,7 +1241,7 @@ def test_monotone_goes_to_the_columns(data):
 
 
 SEPARABLE = {
-    "chosen": ({}, r"are separable: the penalty \(l2 = 1\) determines how far"),
+    "given": ({"p": 1, "l2": 1.0}, r"are separable: the penalty \(l2 = 1\) determines how far"),
     "steps": ({"rankers": "thresholds", "p": 1, "l1": 0.1}, r"the penalty \(l1 = 0.1, l2 = "),
     "rounds": ({"t_max": 30}, r"are separable: the end of training \(n_iter_ = \d+\) determines"),
 }

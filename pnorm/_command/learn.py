@@ -717,7 +717,7 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
     cut = None if found.is_refitted else found.cutoff
     if arguments.save is not None:
         progress("saving the model")
-        about, b = _about(arguments, job, found), kept.trace.intercept
+        about = _about(arguments, job, found)
         trained = job.file.table
         if job.drawn is not None or (not found.is_refitted and job.held.any()):
             trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
@@ -728,7 +728,15 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
         average, row = np.array(_rounded(job.means(kept))), average_row(kept.push)
         model = pnorm.ScoringFunction(
-            kept.lam, H, kept.p, about, intercept=b, cutoff=cut, average=average, compared_with=row
+            kept.lam,
+            H,
+            kept.p,
+            about,
+            intercept=kept.intercept,
+            slope=kept.slope,
+            cutoff=cut,
+            average=average,
+            compared_with=row,
         )
         pnorm.save(arguments.save, model)
         which = " (trained on all rows)" if found.is_refitted else ""
@@ -824,7 +832,8 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         learned.H,
         learned.lam,
         p=learned.p,
-        intercept=learned.trace.intercept,
+        intercept=learned.intercept,
+        slope=learned.slope,
         ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
         training=Beside(
             training,

@@ -558,9 +558,9 @@ def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
     if found.kept and found.one_list is not None:
         low, high = found.one_list
         lines += sentences(
-            f"In one new list of {found.of:,.0f} rows, some {found.rows:,.0f} have this score or more, in some lists "
-            f"more and in some fewer. Expect {low:,} to {high:,} positives among them ({100 * found.confidence:.4g} % "
-            "interval)."
+            f"In a new list of {found.of:,.0f} rows, {found.rows:,.0f} have this score or more on average, and {low:,} "
+            f"to {high:,} of them are positive ({100 * found.confidence:.4g} % interval for one list; it covers chance "
+            "in the test and in the list)."
         )
     return lines + sentences(
         f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "
@@ -597,14 +597,12 @@ def budget_lines(f: Vector, take: Any) -> list[str]:
     return lines
 
 
-def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
-    """Return how many rows the cut-off of a model takes, and what it promises."""
+def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
+    """Return how many rows the cut-off of a model takes, what it promises, and what labels show of that."""
     if found.score is None:
         return [f"The model has no cut-off: none guaranteed a {found.asked} of {found.target:g}."]
     n = int(np.count_nonzero(f >= found.score))
-    at = found._at()  # as it was printed when it was chosen
-    if np.count_nonzero(f >= float(at)) != n:
-        at = written(found.score, f)
+    at = written(found.score, f)
     lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
     if found.precision is not None:
         _, low, high = (x * n for x in found.precision)
@@ -613,6 +611,7 @@ def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
             f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
             f"the new rows are like those, {_between(low, high)}."
         )
+    lines += sentences(on_labels)
     if found.asked == "budget" and found.target >= 1.0:
         rows = int(found.target)
         lines += sentences(

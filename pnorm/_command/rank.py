@@ -28,6 +28,7 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown, to_read
+from pnorm._cutoff import kept_on
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
@@ -345,7 +346,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     ]
     printing.warn([*told, *([] if ranked.label is None else _trained_on(arguments, ranked))])
     hidden = hidden_by(model.metadata.get(NO_PROBABILITIES), "the test of the model")
-    unwritten, checked = left_out(hidden), ""
+    unwritten, checked, on_labels = left_out(hidden), "", ""
     if rows.labels is not None:
         pos, neg = [f[ranked.has_label & side] for side in (ranked.y, ~ranked.y)]
         of_sides = _chance(model, pos), _chance(model, neg)
@@ -367,11 +368,12 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         )
         hidden, unwritten = doubts(measured), unwritten_probabilities(measured)
         checked = checked_probabilities(measured)
+        on_labels = "" if model.cutoff is None else kept_on(model.cutoff, pos, neg)
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.section("Rows to take", printing.budget_lines(f, ranked.take))
     elif model.cutoff is not None:
-        printing.section("Cut-off", printing.taken_lines(model.cutoff, f))
+        printing.section("Cut-off", printing.taken_lines(model.cutoff, f, on_labels))
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]
@@ -427,6 +429,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
             model.lam,
             p=model.p,
             intercept=model.intercept,
+            slope=model.slope,
             ids=[f"row {i}" if rows.ids is None else rows.ids[i] for i in at.tolist()],
             cutoff=model.cutoff if arguments.budget is None else None,
             budget=_depth(arguments, at.size),
@@ -470,7 +473,7 @@ def _push(model: pnorm.ScoringFunction) -> str:
 
 def _chance(model: pnorm.ScoringFunction, f: Vector) -> Vector | None:
     """Return the probabilities of scores, if the model has an intercept."""
-    return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
+    return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept, model.slope)
 
 
 def _depth(arguments: argparse.Namespace, n: int) -> int | None:

@@ -16,7 +16,7 @@ from pnorm._cross_validation import CrossValidation
 from pnorm._default import Kind
 from pnorm._job.whole import Whole
 from pnorm._minimize import minimize
-from pnorm._score import scored, sigmoid
+from pnorm._score import level, scored, sigmoid
 from pnorm._trace import Trace, followed
 from pnorm._train import train
 from pnorm.rankers import Rankers, TableWarning
@@ -62,6 +62,10 @@ class Learned:
     """Whether a setting could not be chosen because a side has one row."""
     given: Mapping[str, Any]
     """The options that were given, by name."""
+    slope: float
+    """The factor of the log odds that corrects probabilities; 1 if nothing was chosen."""
+    intercept: float | None
+    """The intercept of probabilities; None if there are none."""
     warnings: tuple[str, ...]
     """Warnings: columns left out, and columns that almost separate the sides alone."""
     seconds: float
@@ -81,8 +85,7 @@ class Learned:
 
     def probability(self, f: Vector) -> Vector | None:
         """Return the probabilities of scores, None where there are none."""
-        b = self.trace.intercept
-        return None if b is None else sigmoid(f, self.p, b)
+        return None if self.intercept is None else sigmoid(f, self.p, self.intercept, self.slope)
 
 
 def learn(
@@ -107,6 +110,7 @@ def learn(
     on_made: Callable[[Rankers], None] | None = None,
     whole: Whole | None = None,
     called: tuple[Index, Index] | None = None,
+    slope: float | None = None,
 ) -> Learned:
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
 
@@ -119,7 +123,8 @@ def learn(
     `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with
     the weak rankers of the first kind, before anything is chosen or trained. With `whole` the rows are a sample of
     those to train on: it serves the choice, and the model is that of all of them. `called` are the numbers of the rows
-    of either side in one table, which messages on its columns call "source".
+    of either side in one table, which messages on its columns call "source". `slope` corrects probabilities; if it is
+    None, the held-out rows of the cross-validation give it.
 
     What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
@@ -168,8 +173,14 @@ def learn(
             more: dict[str, Any] = {"seed": seed, "folds": folds, "sizes": None if whole is None else whole.sizes}
             if progress is not None:
                 more["progress"] = lambda done, of: progress(stage, done, of)
-            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, **how, **more)
+            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, judge=slope is None, **how, **more)
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
+    factor, b = chosen.slope if slope is None else slope, trace.intercept
+    if b is not None and factor != 1.0:
+        scale = factor * (1.0 + chosen.p)
+        f_pos, f_neg = [scale * scored(side, chosen.rankers, lam, n_threads, None) for side in (pos, neg)]
+        n_pos, n_neg = (f_pos.size, f_neg.size) if whole is None else whole.sizes
+        b = level((f_pos, f_neg), (n_pos / f_pos.size, n_neg / f_neg.size)) / scale
     return Learned(
         chosen.rankers,
         lam,
@@ -184,6 +195,8 @@ def learn(
         chosen.cross_validation,
         chosen.alone,
         given,
+        factor,
+        b,
         tuple(told),
         time.perf_counter() - start,
         known[chosen.kind].make,
@@ -221,6 +234,7 @@ def learn_again(
         n_threads=n_threads,
         seed=seed,
         whole=whole,
+        slope=before.slope,
         **options,
     )
 

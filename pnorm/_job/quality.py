@@ -340,7 +340,7 @@ def quality(
         of_curve,
         tuple([_thinned(rows.distinct) for rows in ranked]),
         None if pair is None else calibration(*pair, sure),
-        None if pair is None else calibration_slope([_log_odds(*pair)], sure),
+        None if pair is None else calibration_slope(*_log_odds(*pair), sure),
         tuple(further),
         None if pair is None else _first_probabilities(pair, ranked[0], n_listed, push, sure, of_test),
     )

@@ -84,6 +84,8 @@ class Findings:
     cross_validation: CrossValidation | None
     trace: Trace | None
     cutoff: Cutoff | None
+    on_labels: str
+    """What the rows of the page show of the guarantee of the cut-off, if they did not choose it."""
     drift: Drift | None
     of_test: bool
     """Whether the rows are known to be held out, if `held_out` says so: those of a file may be training rows."""
@@ -781,6 +783,8 @@ def _cutoff(of: Findings) -> Section | None:
         return None
     sentences, table = of.cutoff._told("at_least (--at-least of the command)")
     body = paragraph(*[text(line, markup.SENTENCE) for line in sentences])
+    if of.on_labels:
+        body += paragraph(text(of.on_labels, markup.SENTENCE))
     if table:
         body += markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
         told = (

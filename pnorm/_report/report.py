@@ -14,7 +14,7 @@ from pnorm._categories import UnknownLevelWarning, unread_of
 from pnorm._checks import Coefficients, FilePath, Label, Labels, Rows, Scores, Seed, Vector
 from pnorm._checks.labelled import one_label, positives, without_column
 from pnorm._cross_validation import CrossValidation
-from pnorm._cutoff import Cutoff
+from pnorm._cutoff import Cutoff, kept_on
 from pnorm._files import _file, _replace
 from pnorm._job.baselines import baselines
 from pnorm._job.learn import kept
@@ -84,6 +84,7 @@ def report_html(
     *,
     p: float | None = None,
     intercept: float | None = None,
+    slope: float = 1.0,
     positive: Label | None = None,
     pos_label: Label | None = None,
     ids: Sequence[Hashable] | NDArray[Any] | None = None,
@@ -133,6 +134,8 @@ def report_html(
     intercept : float, optional
         b, the `intercept` of the trace, or of `pnorm.intercept`. With it and `p` the page contains a section on the
         calibration of the probabilities.
+    slope : float
+        The factor of the log odds of these probabilities, above 0.
     positive : label, optional
         Another name for `pos_label`. As in `split`.
     pos_label : label, optional
@@ -241,6 +244,7 @@ def report_html(
         raise ValueError(f"ids must hold one id per row of X, {n}; got {_checks.n_rows(ids, 'ids')}")
     power = None if p is None else _checks.power(p)
     b = None if intercept is None else _checks.intercept(intercept)
+    factor = _checks.positive(slope, "slope")
     if b is not None and power is None:
         raise ValueError("intercept makes probabilities together with p; give p as well")
     lists = {} if others is None else _checks.scores_by_name(others, "others", n, "one score per row of X")
@@ -268,7 +272,7 @@ def report_html(
     unread = counted_together(rankers, unread_of(warned)) if is_test else {}
     if moved is None or not any(column.unseen for column in moved.columns):  # it names them
         said += dict.fromkeys([beside.in_file(text) for text in map(str, warned) if text not in unread])
-    chances = None if b is None or power is None else sigmoid(f, power, b)
+    chances = None if b is None or power is None else sigmoid(f, power, b, factor)
     next(stage)
     judged = quality(
         f[is_pos],
@@ -321,6 +325,7 @@ def report_html(
         cross_validation=cross_validation,
         trace=trace,
         cutoff=cutoff,
+        on_labels="" if cut is None or beside.of_test else kept_on(cut, f[is_pos], f[~is_pos]),
         drift=moved,
         of_test=beside.of_test,
         at_random=beside.at_random,

@@ -34,7 +34,7 @@ from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.proximal import certified
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
-from pnorm._trace import CalibrationWarning, NoSignalWarning, SeparationWarning, Trace
+from pnorm._trace import NoSignalWarning, SeparationWarning, Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores as ScoresOfRows
 from pnorm.objectives._pnorm import PNorm
@@ -42,7 +42,6 @@ from pnorm.objectives._pnorm import push as push_of
 from pnorm.rankers import WeakRankers
 
 __all__ = [
-    "CalibrationWarning",
     "Certificate",
     "Convergence",
     "Limit",

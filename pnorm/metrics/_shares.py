@@ -35,6 +35,9 @@ CLOSE = 0.8, 1.25
 _STEPS, _FLAT = 50, 1e-12
 """Steps of Newton's method for a calibration slope, at most, and a curvature below which there is none."""
 
+_LEAST_SPREAD = 0.01
+"""Standard deviation of recalibrated log odds, at least."""
+
 _UNLIKELY = 1e-9
 """Probability of a number of rows above the cut below which the interval of recall leaves it out."""
 
@@ -286,35 +289,79 @@ def calibration(pos: Vector, neg: Vector, confidence: float) -> Calibration:
     return Calibration(x[starts], x[np.array(ends[1:]) - 1], mean, rows, hits, tuple(shares))
 
 
-def calibration_slope(folds: Sequence[tuple[Vector, Vector]], sure: float) -> Estimate | None:
+def calibration_slope(pos: Vector, neg: Vector, sure: float) -> Estimate | None:
     """Return the calibration slope of log odds, with Wald's interval; None if there is no finite one.
 
-    It is the coefficient of the log odds in a logistic regression of the labels, with an intercept for each fold. A
-    fold has the log odds of its positives and of its negatives. Below 1, probabilities are too extreme.
+    It is the coefficient of the log odds of both sides in a logistic regression of the labels. Below 1, probabilities
+    are too extreme.
     """
-    x = np.concatenate([side for fold in folds for side in fold])
-    y = np.concatenate([np.arange(pos.size + neg.size) < pos.size for pos, neg in folds])
-    starts = np.cumsum([0, *[pos.size + neg.size for pos, neg in folds[:-1]]])
-    sizes = np.diff(starts, append=x.size)
-    a, b, spread = np.zeros(len(folds)), 1.0, float(x.std())
-    if spread == 0.0:
+    found = _logistic([np.concatenate([pos, neg])], [np.repeat([1.0, 0.0], [pos.size, neg.size])])
+    if found is None:
         return None
+    slope, error = found
+    wide = float(ndtri(0.5 + 0.5 * sure)) * error
+    return Estimate(slope, slope - wide, slope + wide, sure)
+
+
+def platt_slope(folds: Sequence[Any]) -> float | None:
+    """Return the coefficient of scores in the log odds, by Platt's method; None if all scores are equal.
+
+    Each fold has an intercept. It consists of the scores of its positives and of its negatives, and the case weights of
+    both or None. The labels of n positives and m negatives are (n + 1)/(n + 2) and 1/(m + 2) in place of 1 and 0, so
+    the coefficient is finite even if the scores separate the classes. If need be, it is raised until the standard
+    deviation of the log odds is 0.01, so that they keep the order of the scores.
+    """
+    n_pos, n_neg = [sum(_counted(fold[side], fold[2 + side]).sum() for fold in folds) for side in (0, 1)]
+    ends = (n_pos + 1.0) / (n_pos + 2.0), 1.0 / (n_neg + 2.0)
+    x = [np.concatenate(fold[:2]) for fold in folds]
+    y = [np.repeat(ends, [fold[0].size, fold[1].size]) for fold in folds]
+    weight = [np.concatenate([_counted(fold[side], fold[2 + side]) for side in (0, 1)]) for fold in folds]
+    spread = float(np.concatenate(x).std())
+    found = None if spread == 0.0 else _logistic(x, y, weight)
+    return None if found is None else max(found[0], _LEAST_SPREAD / spread)
+
+
+def _counted(side: Vector, weight: Vector | None) -> Vector:
+    """Return the case weights of a side."""
+    return np.ones(side.size) if weight is None else weight
+
+
+def _logistic(
+    x: Sequence[Vector], y: Sequence[Vector], weight: Sequence[Vector] | None = None
+) -> tuple[float, float] | None:
+    """Return the coefficient of x in a logistic regression with an intercept for each fold, and its standard error.
+
+    The labels y are from 0 to 1. None if there is no finite coefficient.
+    """
+    sizes = np.array([fold.size for fold in x])
+    starts = np.cumsum(sizes) - sizes
+    t, c = np.concatenate(y), np.ones(sizes.sum()) if weight is None else np.concatenate(weight)
+    mass = np.add.reduceat(c, starts)
+    share = np.add.reduceat(c * t, starts) / mass
+    if not ((share > 0.0) & (share < 1.0)).all():
+        return None
+    center = np.add.reduceat(c * np.concatenate(x), starts) / mass
+    z = np.concatenate(x) - center.repeat(sizes)
+    spread = float(z.std())
+    if not spread > 0.0:
+        return None
+    z /= spread
+    a, b = np.log(share / (1.0 - share)), 0.0
     for _ in range(_STEPS):
-        mean = expit(a.repeat(sizes) + b * x)
-        weight = mean * (1.0 - mean)
-        s0, s1, s2 = [np.add.reduceat(of, starts) for of in (weight, weight * x, weight * (x * x))]
+        mean = expit(a.repeat(sizes) + b * z)
+        curve = c * mean * (1.0 - mean)
+        s0, s1, s2 = [np.add.reduceat(of, starts) for of in (curve, curve * z, curve * (z * z))]
         if not (s0 > _FLAT).all():
             return None
         information = float((s2 - s1 * s1 / s0).sum())
         if not information > _FLAT * max(1.0, float(s2.sum())):
             return None
-        g0, g1 = [np.add.reduceat(of, starts) for of in (y - mean, (y - mean) * x)]
+        g0, g1 = [np.add.reduceat(of, starts) for of in (c * (t - mean), c * (t - mean) * z)]
         step_b = float((g1 - s1 * g0 / s0).sum()) / information
         step_a = (g0 - s1 * step_b) / s0
-        size = max(float(abs(step_a).max()), abs(step_b) * spread)
+        size = max(float(abs(step_a).max()), abs(step_b))
         short = min(1.0, 2.0 / size) if size > 0.0 else 1.0
         a, b = a + short * step_a, b + short * step_b
         if size < 1e-9:
-            wide = float(ndtri(0.5 + 0.5 * sure)) / math.sqrt(information)
-            return Estimate(b, b - wide, b + wide, sure)
+            return b / spread, 1.0 / math.sqrt(information) / spread
     return None
