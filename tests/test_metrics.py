@@ -902,9 +902,9 @@ def test_a_summary_has_the_average_precision_of_a_random_sample_or_of_fixed_clas
     rng = np.random.default_rng(21)
     f_pos, f_neg = rng.normal(1, 1, 20), rng.normal(size=60)
     how = {"confidence": 0.9, "n_resamples": 100, "seed": 3}
-    for drawn in ({}, {"stratified": True}):
-        found = metrics.summary(f_pos, f_neg, **how, **drawn)
-        assert tuple(found["average_precision"]) == tuple(metrics.average_precision(f_pos, f_neg, **how, **drawn))
+    for more in ({}, {"stratified": True}):
+        found = metrics.summary(f_pos, f_neg, **how, **more)
+        assert tuple(found["average_precision"]) == tuple(metrics.average_precision(f_pos, f_neg, **how, **more))
         assert tuple(found["bedroc"]) == tuple(metrics.bedroc(f_pos, f_neg, **how))  # at most 1
 
 
