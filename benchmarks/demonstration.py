@@ -60,7 +60,8 @@ def logistic(**options):
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        model = make_pipeline(StandardScaler(), LogisticRegression(**options))
+        # At the default tolerance of 1e-4, a weight of 1,000 stops early and has 21.2 wrong in place of 20.8.
+        model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, max_iter=10_000, **options))
         return model.fit(*labelled(pos, neg)).decision_function(rows)
 
     return run

@@ -775,7 +775,23 @@ def test_columns_of_shares_add_up_to_the_rows_that_are_drawn():
     H = rankers.quantile_thresholds(PLAIN[Y], PLAIN[~Y], 20)
     shape = pnorm.shapes(np.ones(len(H)), H, PLAIN)[0]
     low, high = float(shape.cuts[0]) - 1.0, float(shape.cuts[-1]) + 1.0
-    assert pictures._heights(shape, low, high).sum() == pytest.approx(1.0)
+    assert pictures._distribution(shape, low, high)[1].sum() == pytest.approx(1.0)
+
+
+def test_a_column_of_few_values_has_a_bar_for_each_of_them():
+    shares = {0.0: 0.4, 1.0: 0.3, 2.0: 0.15, 3.0: 0.1, 9.0: 0.05}
+    X = np.repeat(list(shares), [int(round(1000 * share)) for share in shares.values()])[:, None]
+    H = rankers.thresholds([[0.5, 1.5, 2.5, 6.0]], names=["visits"])
+    shape = pnorm.shapes([1.0, 0.5, 2.0, -1.0], H, X)["visits"]
+    ends, heights = pictures._distribution(shape, 0.0, 9.5)
+    middle = 0.5 * (ends[:-1] + ends[1:])
+    found = dict(zip(middle[heights > 0.0].round(9), heights[heights > 0.0], strict=True))
+    assert set(shares) - {0.0} <= set(found)  # the bar of 0 is cut off at the end
+    # some quantiles lie between two values
+    assert {x: found.get(x, heights[0]) for x in shares} == pytest.approx(shares, abs=0.011)
+    assert heights.sum() == pytest.approx(1.0)
+    assert (np.diff(ends) >= 0.0).all()
+    assert pictures._distribution(shape, 0.5, 2.5)[1].sum() == pytest.approx(0.45, abs=0.011)
 
 
 @pytest.mark.parametrize("k", [1, 7, 40, 200, 900])
@@ -808,7 +824,7 @@ def test_a_chart_of_dates_covers_the_dates_of_the_rows():
     start, stop = np.floor(drawn.x[[0, -1]]).astype("datetime64[D]")
     assert first <= start < first + 30
     assert last - 30 < stop <= last
-    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    heights = pictures._distribution(shape, *drawn.x[[0, -1]].tolist())[1]
     assert heights.sum() == pytest.approx(0.98, abs=0.01)
     assert heights.max() < 2 * heights.min()
     page = pictures.draw_shape(shape, pictures.room_of([shape]))
@@ -821,7 +837,7 @@ def test_a_chart_of_two_values_shows_both():
     shape = pnorm.shapes([1.0], H, np.r_[np.zeros(70), np.ones(30)][:, None])["flag"]
     drawn = pictures._drawn(shape)
     assert set(np.round(drawn.y, 9)) == {-0.3, 0.7}
-    heights = pictures._heights(shape, *drawn.x[[0, -1]].tolist())
+    heights = pictures._distribution(shape, *drawn.x[[0, -1]].tolist())[1]
     assert sorted(heights)[-3:] == pytest.approx([0.0, 0.3, 0.7], abs=0.011)
 
 

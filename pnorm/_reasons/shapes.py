@@ -566,14 +566,14 @@ def _shared(shape: Shape, parts: Sequence[Any], c: Vector | None) -> Shape:
 
 
 def _quantiles(values: Vector, c: Vector) -> Vector:
-    """Return quantiles of the values that are known and have a weight."""
+    """Return quantiles of the values that are known and have a weight; each of them is one of the values."""
     there = np.flatnonzero(~np.isnan(values) & (c > 0.0))
     if not there.size:
         return np.empty(0)
     there = there[np.argsort(values[there], kind="stable")]
-    up_to = np.cumsum(c[there]) - 0.5 * c[there]
-    total = float(c[there].sum())
-    return np.asarray(np.interp(np.linspace(0.0, 1.0, 101), up_to / total, values[there]))
+    up_to = np.cumsum(c[there])
+    at = np.searchsorted(up_to, np.linspace(0.0, float(up_to[-1]), 101))
+    return np.asarray(values[there[at]])
 
 
 def _summed(parts: list[_Curve], slope: float) -> Shape:

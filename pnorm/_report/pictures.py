@@ -130,31 +130,37 @@ def _curve(drawn: Drawn, room: tuple[float, float]) -> str:
         320.0,
         210.0,
     )
-    heights = _heights(shape, float(x[0]), float(x[-1]))
+    ends, heights = _distribution(shape, float(x[0]), float(x[-1]))
     if heights.any():
-        chart.columns(np.linspace(x[0], x[-1], _BINS + 1), heights / heights.max(), "shares")
+        chart.columns(ends, heights / heights.max(), "shares")
     chart.line(x[[0, -1]], [0.0, 0.0], "chance")
     chart.line(x, drawn.y, "s0")
     return str(chart)
 
 
-def _heights(shape: Shape, low: float, high: float) -> Vector:
-    """Return the share of rows in columns of equal width, as if those of a piece were spread evenly."""
+def _distribution(shape: Shape, low: float, high: float) -> tuple[Vector, Vector]:
+    """Return the ends of columns and the share of rows in each of them.
+
+    A column of few values has one for each value. Otherwise the rows of a piece are spread evenly over it.
+    """
+    ends = np.linspace(low, high, _BINS + 1)
     if not high > low:
-        return np.zeros(_BINS)
-    if shape.shares.size < 4:  # these pieces are too wide
-        return _between(shape._quantiles, np.linspace(low, high, _BINS + 1))
+        return ends, np.zeros(_BINS)
+    values, counts = np.unique(shape._quantiles, return_counts=True)
+    if shape.shares.size < 4 and values.size >= _BINS:  # these pieces are too wide
+        knots, sums = _rising(shape._quantiles, np.linspace(0.0, 1.0, shape._quantiles.size))
+        return ends, np.diff(np.interp(ends, knots, sums))
+    if 0 < values.size < _BINS:
+        piece = np.searchsorted(shape.cuts, values)  # a piece contains its upper end
+        shares = shape.shares[piece] * counts / np.bincount(piece, counts)[piece]
+        values, shares = [of[(values >= low) & (values <= high)] for of in (values, shares)]
+        half = 0.5 * min(ends[1] - ends[0], 0.8 * float(np.diff(values).min(initial=high - low)))
+        sides = np.clip(np.c_[values - half, values + half], low, high)
+        return sides.ravel(), np.c_[shares, np.zeros(values.size)].ravel()[:-1]  # nothing between two values
     below = np.cumsum(shape.shares)[:-1]
     knots = np.r_[min(low, shape.cuts[0]), shape.cuts, max(high, shape.cuts[-1])]
     sums = np.r_[0.0, below, float(shape.shares.sum())]
-    return np.diff(np.interp(np.linspace(low, high, _BINS + 1), *_rising(knots, sums)))
-
-
-def _between(quantiles: Vector, ends: Vector) -> Vector:
-    """Return the share of rows between ends, from evenly spaced quantiles."""
-    if np.unique(quantiles).size < _BINS:  # most rows have one of a few values
-        return np.asarray(np.histogram(quantiles, ends)[0] / max(quantiles.size, 1))
-    return np.diff(np.interp(ends, *_rising(quantiles, np.linspace(0.0, 1.0, quantiles.size))))
+    return ends, np.diff(np.interp(ends, *_rising(knots, sums)))
 
 
 def _rising(x: Vector, y: Vector) -> tuple[Vector, Vector]:
