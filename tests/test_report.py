@@ -14,6 +14,7 @@ from scipy import sparse
 import pnorm
 from pnorm import metrics, rankers
 from pnorm._checks.text import short_count
+from pnorm._command import printing
 from pnorm._cross_validation import Choice
 from pnorm._job.quality import Difference, quality
 from pnorm._report import charts, content, markup, pictures, report
@@ -780,7 +781,7 @@ def test_columns_of_shares_add_up_to_the_rows_that_are_drawn():
 
 def test_a_column_of_few_values_has_a_bar_for_each_of_them():
     shares = {0.0: 0.4, 1.0: 0.3, 2.0: 0.15, 3.0: 0.1, 9.0: 0.05}
-    X = np.repeat(list(shares), [int(round(1000 * share)) for share in shares.values()])[:, None]
+    X = np.repeat(list(shares), [round(1000 * share) for share in shares.values()])[:, None]
     H = rankers.thresholds([[0.5, 1.5, 2.5, 6.0]], names=["visits"])
     shape = pnorm.shapes([1.0, 0.5, 2.0, -1.0], H, X)["visits"]
     ends, heights = pictures._distribution(shape, 0.0, 9.5)
@@ -1125,3 +1126,28 @@ def test_the_cells_of_the_command_call_nothing_better_that_the_report_calls_the_
     same, other = of(0.001, 0.0005, 0.0015, 1000), of(0.002, 0.0005, 0.003, 1000)
     assert not markup.difference_of_averages(same).endswith(word)
     assert markup.difference_of_averages(other).endswith(word)
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ((0.03, 0.9), "+4 (+0.3 to +9) better"),
+        ((0.0, 0.9), "+4 (0 to +9)"),
+        ((0.12, 0.9), "+4 (+1 to +9) better"),
+        ((-0.9, 1e-4), "+4 (−9 to +1)"),
+    ],
+)
+def test_an_interval_beyond_chance_has_no_end_at_zero(ends, told):
+    found = Difference("precision in the first 10", "trees", metrics.Estimate(0.4, *ends, 0.95), 10)
+    assert markup.difference_of_hits(found) == told
+
+
+def test_a_list_that_is_good_at_its_very_top_only_says_so():
+    y = np.r_[np.ones(10), np.zeros(190), np.ones(90), np.zeros(110)].astype(bool)  # best first
+    f = -np.arange(400.0)
+    found = quality(f[y], f[~y], depths=(10, 200), budget=10)
+    told = "Only the very top is good. In the first 200 rows there are fewer positives, 10, than in a random order, 50 "
+    told += "on average."
+    assert markup.below_chance(found) == [told]
+    assert told in " ".join(" ".join(printing.quality_lines(found)).split())
+    assert markup.below_chance(quality(f[y], f[~y], depths=(10, 20), budget=10)) == []

@@ -458,7 +458,7 @@ def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] =
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    told = [*no_better, markup.headline(quality), *below, *markup.untested(quality)]
+    told = [*no_better, markup.headline(quality), *below, *markup.below_chance(quality), *markup.untested(quality)]
     wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],
@@ -568,19 +568,22 @@ def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
     )
 
 
+_DEPTH = "A budget sets the depth of the test, and does not change the model."
+
+
 def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str]:
     """Return how the rows of a budget, those of the test and those of the cut-off belong together."""
     n, tied = found.n_pos + found.n_neg, found._tied()
     if not is_given:
         told = f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
-        return [*sentences(told), *sentences(f"The cut-off takes {tied}." if tied else "")]
+        return [*sentences(f"{told} {_DEPTH}"), *sentences(f"The cut-off takes {tied}." if tied else "")]
     rows, of, less = f"{found.target:,.6g}", f"{found.of:,.0f}", ""
     if tied or found.depth < measured:
         takes = tied or f"{found.depth:,} of them"
         less = f" The cut-off takes {takes}: then {rows} rows or fewer are taken from a new list on average."
     return sentences(
         f"{rows} of {of} rows are as many as {found.target * n / found.of:,.1f} of the {n:,} held-out rows. The test "
-        f"above measures the first {measured:,}.{less}"
+        f"above measures the first {measured:,}.{less} {_DEPTH}"
     )
 
 

@@ -339,7 +339,7 @@ def beside(of: Quality) -> list[str]:
         parts = [f"{hits}{_in_brackets(*notes)}"]
         parts += [] if average is None else [_averages(of, average, of_average[difference.other])]
         told.append(f"Against {in_words(difference.other)}: {'; '.join(parts)}.")
-    return [*told, *untested(of)]
+    return [*told, *below_chance(of), *untested(of)]
 
 
 def _averages(of: Quality, difference: Difference, other: float) -> str:
@@ -360,7 +360,13 @@ def difference_of_hits(of: Difference) -> str:
     """Return how many more hits this list has among the first rows, with the interval in whole rows that hold it."""
     by, low, high = [of.depth * value for value in of.value]
     ends = [signed_count(end) for end in _whole_ends(low, high)]
-    return f"{'about ' * is_tied(by)}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[shown_by_hits(of)]}"
+    shown = shown_by_hits(of)
+    if shown in (THIS_IS_BETTER, OTHER_IS_BETTER):  # an end of 0 would contradict it
+        ends = [
+            f"{value:+.2g}".replace("-", "−") if end == "0" else end
+            for value, end in zip((low, high), ends, strict=True)
+        ]
+    return f"{'about ' * is_tied(by)}{signed_count(round(by))} ({ends[0]} to {ends[1]}){_BEYOND[shown]}"
 
 
 def difference_of_averages(of: Difference) -> str:
@@ -422,6 +428,19 @@ def headline(of: Quality) -> str:
     tied = "; rows at this place tie" if ties else ""
     interval = f"{100 * of.confidence:.4g} % interval for the expected number: {whole(hits.value)}{tied}"
     return f"{told} ({interval}); a random order has {tenths(hits.chance)} on average."
+
+
+def below_chance(of: Quality) -> list[str]:
+    """Return a statement if deeper down the list there are fewer hits than in a random order, beyond chance."""
+    for depth in of.depths:
+        measure = of.measure("hits", depth)
+        if depth > of.main and measure.value.high < measure.chance:
+            few = "Only the very top is good. " if of.headline.value.low > of.share else ""
+            return [
+                f"{few}In the {of_end(of.push)} {depth:,} rows there are fewer {hit_of(of.push)}s, "
+                f"{tenths(measure.value)}, than in a random order, {tenths(measure.chance)} on average."
+            ]
+    return []
 
 
 def paragraph(*sentences: str, kind: str = "") -> str:
