@@ -361,7 +361,7 @@ def kept_on(found: Cutoff, f_pos: Vector, f_neg: Vector) -> str:
         sure = f"{100 * found.confidence:.4g} % interval {100 * low:.1f} to {100 * high:.1f} %"
         told += f": {100 * value:.1f} % ({sure}); {promised}."
     if high < target:
-        return f"{told} That is below the guarantee, beyond chance: these rows differ from those of the test."
+        return f"{told} That is below the guarantee, beyond chance: these rows may differ from those of the test."
     return f"{told} That is below the guarantee, which may be chance." if value < target else told
 
 
