@@ -150,9 +150,11 @@ def _distribution(shape: Shape, low: float, high: float) -> tuple[Vector, Vector
     if shape.shares.size < 4 and values.size >= _BINS:  # these pieces are too wide
         knots, sums = _rising(shape._quantiles, np.linspace(0.0, 1.0, shape._quantiles.size))
         return ends, np.diff(np.interp(ends, knots, sums))
-    if shape.shares.size and 0 < values.size < _BINS:
-        piece = np.searchsorted(shape.cuts, values)  # a piece contains its upper end
-        shares = shape.shares[piece] * counts / np.bincount(piece, counts)[piece]
+    if values.size < _BINS and (values.size or not shape.shares.size):
+        shares = counts / max(1, counts.sum())
+        if shape.shares.size:
+            piece = np.searchsorted(shape.cuts, values)  # a piece contains its upper end
+            shares = shape.shares[piece] * counts / np.bincount(piece, counts)[piece]
         values, shares = [of[(values >= low) & (values <= high)] for of in (values, shares)]
         half = 0.5 * min(ends[1] - ends[0], 0.8 * float(np.diff(values).min(initial=high - low)))
         sides = np.clip(np.c_[values - half, values + half], low, high)
