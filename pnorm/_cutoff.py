@@ -338,6 +338,20 @@ class Cutoff:
         return said, rows
 
 
+def hits_of(found: Cutoff, n: int) -> Interval:
+    """Return how many of n rows that a cut-off takes from one new list are positive.
+
+    The interval covers chance in the held-out rows and in the list, as that of `one_list` does. With a prior it is
+    longer than that: each end is that of a list with the precision at the end of its interval.
+    """
+    assert found.precision is not None
+    each = 0.5 * (1.0 - found.confidence)
+    low, high = _shares(found._found(), found.depth - found._found())
+    if found.prior is not None:
+        low, high = (np.full_like(low, end) for end in (found.precision.low, found.precision.high))
+    return Interval(_quantile(n, low, each), _quantile(n, high, 1.0 - each))
+
+
 def kept_on(found: Cutoff, f_pos: Vector, f_neg: Vector) -> str:
     """Return in sentences what new labelled rows show of a guarantee; empty if there is no cut-off."""
     if found.score is None or found.promised is None:

@@ -419,6 +419,7 @@ def save(
     >>> model.probability(data.X[[0, -1]]).round(3)
     array([0.399, 0.988])
     """
+    _checks.path_first(path, "pnorm.save(path, model)")
     target, average, compared_with, slope = _file(path), None, "", 1.0
     if hasattr(lam, "named_steps"):
         raise TypeError(

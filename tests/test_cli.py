@@ -3238,9 +3238,10 @@ def test_output_that_is_no_terminal_hides_nothing(capsys, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("ends", "told"),
     [
-        ((0.0, 0.4), "probably none of the rows taken is positive"),
-        ((0.6, 1.2), "about 1 of the rows taken is positive"),
-        ((2.0, 7.4), "2 to 7 of the rows taken are positive"),
+        ((0, 0), "none of them is positive"),
+        ((1, 1), "one of them is positive"),
+        ((2, 2), "2 of the rows taken are positive"),
+        ((2, 1007), "2 to 1,007 of the rows taken are positive"),
     ],
 )
 def test_few_rows_taken_are_told_in_words(ends, told):

@@ -791,3 +791,33 @@ def test_nothing_is_tested_without_a_cutoff_or_without_rows():
     assert _cutoff.kept_on(pnorm.cutoff(F_POS, F_NEG, precision=0.9999), F_POS, F_NEG) == ""
     found = pnorm.cutoff(F_POS, F_NEG, precision=0.6)
     assert _cutoff.kept_on(found, F_POS - 100.0, F_NEG - 100.0) == "No row with a label is taken."
+
+
+@pytest.mark.parametrize("n", [0, 1, 40, 300])
+def test_the_hits_of_one_list_are_those_of_a_beta_binomial(n):
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.6)
+    hits = int((found.score <= F_POS).sum())
+    others = found.depth - hits
+    low, high = betabinom(n, hits, others + 1), betabinom(n, hits + 1, others)
+    assert abs(_cutoff.hits_of(found, n).low - low.ppf(0.025)) <= 1  # the sum over nodes is rough by a row
+    assert abs(_cutoff.hits_of(found, n).high - high.ppf(0.975)) <= 1
+
+
+def test_the_hits_of_one_list_hold():
+    """In lists of the same distribution, as often as they say, or more."""
+    rng, held = np.random.default_rng(5), []
+    for _ in range(FEWER):
+        f_pos, f_neg = normal_list(rng)
+        found = pnorm.cutoff(f_pos, f_neg, budget=60.0, of=500.0)
+        new_pos, new_neg = normal_list(rng)
+        hits = int(found.takes(new_pos).sum())
+        low, high = _cutoff.hits_of(found, hits + int(found.takes(new_neg).sum()))
+        held.append(low <= hits <= high)
+    assert np.mean(held) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / FEWER)
+
+
+def test_the_hits_of_one_list_with_a_prior_are_in_a_longer_interval():
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.3, prior=0.1)
+    low, high = _cutoff.hits_of(found, 50)
+    assert binom(50, found.precision.low).cdf(low - 1) < 0.025 <= binom(50, found.precision.low).cdf(low)
+    assert binom(50, found.precision.high).cdf(high - 1) < 0.975 <= binom(50, found.precision.high).cdf(high)

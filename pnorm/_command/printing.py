@@ -18,7 +18,7 @@ from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
-from pnorm._cutoff import written
+from pnorm._cutoff import hits_of, written
 from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
@@ -608,11 +608,10 @@ def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
     at = written(found.score, f)
     lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
     if found.precision is not None:
-        _, low, high = (x * n for x in found.precision)
         share, then = 100 * n / f.size, 100 * found.share
         lines += sentences(
             f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
-            f"the new rows are like those, {_between(low, high)}."
+            f"the new rows are like those, {_between(*hits_of(found, n))} ({100 * found.confidence:.4g} % interval)."
         )
     lines += sentences(on_labels)
     if found.asked == "budget" and found.target >= 1.0:
@@ -624,14 +623,11 @@ def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
     return lines
 
 
-def _between(low: float, high: float) -> str:
+def _between(low: int, high: int) -> str:
     """Return how many of the rows taken are positive, given the ends of an interval."""
-    if high < 0.5:
-        return "probably none of the rows taken is positive"
-    few, many = f"{low:,.0f}", f"{high:,.0f}"
-    if few == many:
-        return f"about {few} of the rows taken {'is' if few == '1' else 'are'} positive"
-    return f"{few} to {many} of the rows taken are positive"
+    if low == high:
+        return f"{low:,} of the rows taken are positive" if low > 1 else f"{('none', 'one')[low]} of them is positive"
+    return f"{low:,} to {high:,} of the rows taken are positive"
 
 
 def list_columns(
