@@ -1,12 +1,13 @@
 """The command on a file, with other splits: this list beside the other lists.
 
-    OMP_NUM_THREADS=1 python benchmarks/splits.py [WORDS ...]     # a minute on one core for examples/leads.csv
+    OMP_NUM_THREADS=1 python benchmarks/splits.py [WORDS ...]     # two minutes on one core for examples/leads.csv
 
 WORDS are what is typed after `pnorm`, without --seed; by default examples/leads.csv --label bought --id lead. The
-command runs with --seed 1 to 9, and each seed holds out another fifth of the rows. Means of its measures are printed,
-and the differences "this list less the other list": their mean, its standard error, which is corrected for rows that
-splits share, the smallest and largest value, and in how many splits they are above, equal to and below zero. The best
-column is that with the largest AUC in training; it may differ by split. Boosted trees need scikit-learn.
+command runs with --seed 1 to 9, and each seed holds out another fifth of the rows; "p = 1" is its list with -p 1, where
+WORDS have no -p. Means of its measures are printed, and the differences "this list less the other list": their mean,
+its standard error, which is corrected for rows that splits share, the smallest and largest value, and in how many
+splits they are above, equal to and below zero. The best column is that with the largest AUC in training; it may differ
+by split. Boosted trees need scikit-learn.
 """
 
 import contextlib
@@ -56,18 +57,24 @@ def measured(words):
 def main(words):
     """Print the comparison over the seeds."""
     os.environ["COLUMNS"] = "200"  # all columns of the table
-    runs = [measured([*words, "--seed", str(seed)]) for seed in SEEDS]
+    runs, rivals = [measured([*words, "--seed", str(seed)]) for seed in SEEDS], list(RIVALS)
+    if "-p" not in words:
+        rivals.append("p = 1")
+        for seed, run in zip(SEEDS, runs, strict=True):
+            without_push = measured([*words, "--seed", str(seed), "-p", "1"])
+            for name, values in run.items():
+                values.append(without_push[name][0])
     print(f"pnorm {' '.join(words)}, --seed {SEEDS[0]} to {SEEDS[-1]}\n")
     values = {name: np.array([run[name] for run in runs]) for name in runs[0]}
     print_columns([
-        ["means", "this list", *RIVALS],
+        ["means", "this list", *rivals],
         *[[name, *[f"{x:.3f}" for x in of.mean(0)]] for name, of in values.items()],
     ])  # fmt: skip
     print()
     lines = [["this list less", "mean", "error", "smallest", "largest", "above", "equal", "below"]]
     for name, of in values.items():
         lines.append([name, *[""] * 7])
-        for k, rival in enumerate(RIVALS, 1):
+        for k, rival in enumerate(rivals, 1):
             by = of[:, 0] - of[:, k]
             counts = [f"{(np.sign(by.round(9)) == sign).sum()}" for sign in (1, 0, -1)]
             ends = [f"{x:+.3f}" for x in (by.min(), by.max())]

@@ -205,7 +205,8 @@ class Cutoff:
         at = "none" if self.score is None else f"a score of {self._at()}"
         if self.score is not None and self._zero is not None:
             at += " (decision_function above 0)"
-        return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
+        rows = f"{self.depth:,} of {self.n_pos + self.n_neg:,} rows"
+        return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {rows}>"
 
     def __str__(self) -> str:
         said, rows = self._told()
@@ -253,7 +254,7 @@ class Cutoff:
             missed.append(self._first_rows())
         elif self.promised is not None:
             missed.append(
-                f"The nearest cut takes the first {self.depth} of {self.n_pos + self.n_neg} held-out rows, "
+                f"The nearest cut takes the first {self.depth:,} of {self.n_pos + self.n_neg:,} held-out rows, "
                 f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
                 f"{self.promised:.4g} (one-sided bound)"
             )
@@ -277,7 +278,7 @@ class Cutoff:
     def _first_rows(self) -> str:
         """Return a sentence on the rows that were tested in vain, without a full stop."""
         found = self._found()
-        told = f"{found or 'none'} of the first {self.depth} of {self.n_pos + self.n_neg} held-out rows"
+        told = f"{found or 'none'} of the first {self.depth:,} of {self.n_pos + self.n_neg:,} held-out rows"
         return f"No {self.asked} at all can be proved, as {told} {'is' if found < 2 else 'are'} positive"
 
     def _found(self) -> int:
@@ -319,14 +320,14 @@ class Cutoff:
         else:
             promise = f"{self._hits()} of {_count(self.rows)} are positives on average"
         at = f"Rows with a score of {self._at()} or more"
-        total = f"{self.depth} of {self.n_pos + self.n_neg}"
-        rows = [("held-out rows", f"{total}, with {self._found()} of the {self.n_pos} positives")]
+        total = f"{self.depth:,} of {self.n_pos + self.n_neg:,}"
+        rows = [("held-out rows", f"{total}, with {self._found():,} of the {self.n_pos:,} positives")]
         if self.prior is not None:
             rows.append(("prior", f"{self.prior:.4g}"))
         about = f"about {_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"
         rows.append(("rows", f"{about}; one list has more or fewer"))
         low, high = self.one_list
-        rows.append(("in one list", f"between {low} and {high} positives, {self._sure()} (two-sided interval)"))
+        rows.append(("in one list", f"between {low:,} and {high:,} positives, {self._sure()} (two-sided interval)"))
         said = [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."]
         if self._tied():
             said.append(f"It takes {self._tied()}.")
@@ -396,7 +397,7 @@ def _count(x: float, to_whole: Callable[[float], int] = round) -> str:
     """Return a mean count with one decimal, and from 1000 on with none. Ends of intervals are rounded outwards."""
     places = 1 if x < 1000.0 else 0
     scaled = round(x * 10**places, 6)  # a count that is whole but for rounding errors stays so
-    return f"{to_whole(scaled) / 10**places:.{places}f}".removesuffix(".0")
+    return f"{to_whole(scaled) / 10**places:,.{places}f}".removesuffix(".0")
 
 
 def cutoff(

@@ -580,7 +580,7 @@ def test_it_prints_in_plain_words():
     assert kept[0].endswith(": at least 0.8 of them are positives, with 95 % confidence (one-sided bound).")
     assert "at least 0.8 of the positives are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
     day = str(pnorm.cutoff(F_POS, F_NEG, budget=200, of=10_000, prior=0.01))
-    assert "of 10000, a share of" in day
+    assert "of 10,000, a share of" in day
     assert "\nprior          0.01\n" in day
     assert repr(pnorm.cutoff([1.0], [1.0], budget=1)) == "<Cutoff for a budget of 1: none, 0 of 2 rows>"
     assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
@@ -660,7 +660,7 @@ def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
         assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("share")[0]), line
     low = float(re.search(r": at least ([\d.]+) of 5 are positives on average", lines[0]).group(1))
     assert 0.0 <= cut.promised - low < 0.1 + 1e-9
-    assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1234"]
+    assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1,234"]
 
 
 @pytest.mark.parametrize(("asked", "error", "message"), [
@@ -704,7 +704,7 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     neg = np.arange(1000.0) + 5000.0
     found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
     assert found.score is None
-    told = rf"as none of the first {found.depth} of 2000 held-out rows is positive. The tests begin with these"
+    told = rf"as none of the first {found.depth} of 2,000 held-out rows is positive. The tests begin with these"
     with pytest.warns(UserWarning, match=told):
         assert not found.takes(neg).any()
     assert found.depth < 10
@@ -722,7 +722,7 @@ def test_a_failed_first_test_names_at_least():
     first, nearest, begins = str(found).splitlines()
     assert first == "No cut-off keeps a precision of 0.8 with 95 % confidence."
     assert nearest.startswith(
-        f"The nearest cut takes the first {found.depth} of 1000 held-out rows, 14 of them positive"
+        f"The nearest cut takes the first {found.depth} of 1,000 held-out rows, 14 of them positive"
     )
     assert begins == ("The tests begin with these rows; at_least= begins them deeper, which needs new labelled rows.")
     assert "at_least" in str(pnorm.Cutoff.from_dict(found.to_dict()))

@@ -355,6 +355,18 @@ def test_a_share_that_would_print_as_zero_is_a_count_and_no_warning():
     assert not of._grave()[-1]
 
 
+def test_later_months_are_no_grave_change():
+    days = np.datetime64("2024-01-01") + np.arange(400)
+    x = np.random.default_rng(0).random((2, 200)) + np.array([[0.0], [3.0]])
+    old, new = [{"day": days[200 * k : 200 * k + 200], "x": x[k]} for k in (0, 1)]
+    H = rankers.from_table({"day": days[::2], "x": x[:, ::2].ravel()}, {"day": days[1::2], "x": x[:, 1::2].ravel()})
+    of = pnorm.drift(old, new, H, np.ones(len(H)))
+    told = dict(zip(of.warnings, of._grave(), strict=True))
+    (month,) = [grave for text, grave in told.items() if text.startswith("day (month) moved")]
+    (moved,) = [grave for text, grave in told.items() if text.startswith("x moved")]
+    assert (month, moved) == (False, True)
+
+
 def test_a_column_that_was_constant_and_is_another_constant_has_moved():
     of = pnorm.drift(np.zeros((90, 2)), np.c_[np.ones(90), np.zeros(90)], None, [1.0, 1.0])
     assert of.moved == ("x0",)

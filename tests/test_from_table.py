@@ -864,7 +864,7 @@ USELESS = {
     "an id: whole numbers one after the other": (7 + WORDS).tolist(),
     "all values are equal": [3] * 100,
     "all values are missing": [None, "", "?", math.nan] * 25,
-    "no value is in 10 rows": [f"word {i // 2}" for i in range(100)],
+    "every value is in fewer than 10 rows": [f"word {i // 2}" for i in range(100)],
     "values of type list cannot be read": [[1, 2]] * 100,
     "values of type dict cannot be read": [{"a": 1}] * 100,
     "values of type date and number cannot be read": [datetime.date(2020, 1, 1)] * 50 + [1.5, 2.0] * 25,
@@ -924,15 +924,15 @@ def test_a_category_that_is_asked_for_and_has_rare_values_only_is_warned_of(kind
     )
     G, said = told(*sides(rare), kinds={"c": kind}, min_rows=10)
     assert said == told_of
-    assert (G.plan[0].kind, G.plan[0].note) == (LEFT_OUT, "no value is in 10 rows")
+    assert (G.plan[0].kind, G.plan[0].note) == (LEFT_OUT, "every value is in fewer than 10 rows")
     G, said = told(*sides([None] * 20 + rare[20:]), kinds={"c": kind}, min_rows=10)
     assert said == told_of
-    assert G.plan[0].note == "no value is in 10 rows; only whether it is missing counts"
+    assert G.plan[0].note == "every value is in fewer than 10 rows; only whether it is missing counts"
     assert made(*sides(["Rome"] * 20 + rare[20:]), kinds={"c": kind}, min_rows=10).names[:2] == (
         "c = Rome",
         "c = (rare)",
     )
-    with pytest.raises(ValueError, match=r"can be used \(c: no value is in 10 rows\)$"):
+    with pytest.raises(ValueError, match=r"can be used \(c: every value is in fewer than 10 rows\)$"):
         from_table(*[{"c": side["c"]} for side in sides(rare)], kinds={"c": kind}, min_rows=10)
 
 

@@ -939,7 +939,7 @@ def test_a_missing_value_is_not_counted_as_a_level():
     H = rankers.from_table({"town": towns[::2]}, {"town": towns[1::2]})
     for lam, told in (
         (np.r_[1.0, np.zeros(len(H) - 1)], "19 levels and missing: town 01, town 02, town 03 and 17 more"),
-        (np.arange(float(len(H))), "Not shown, as rarer: 8 levels and missing of 20 levels and missing."),
+        (np.arange(float(len(H))), "Not shown, as rarer: 8 of 20 levels and missing values."),
     ):
         (shape,) = pnorm.shapes(lam, H, {"town": towns})
         assert told in pictures.draw_shape(shape, pictures.room_of([shape]))

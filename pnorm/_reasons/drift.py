@@ -251,7 +251,10 @@ class Drift:
     def _grave(self) -> list[bool]:
         """Return whether each of the warnings may change the use of the list."""
         news = [grave for _, grave in self._news()]
-        return [True] * (len(self.warnings) - len(news)) + news
+        moved = [not _is_month(column) for column in self.columns if column.moved]  # later rows have later months
+        if len(moved) > _TOLD:
+            moved[_TOLD:] = [True]
+        return moved + [True] * (len(self.warnings) - len(moved) - len(news)) + news
 
     def _lines(self, told: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
@@ -358,13 +361,18 @@ def _verdict(column: ColumnDrift) -> str:
     return "moved much" if column.psi >= MUCH else "moved" if column.moved else "moved little"
 
 
+def _is_month(column: ColumnDrift) -> bool:
+    """Return whether a column is the month that was read off a date."""
+    return column.kind == LEVELS and column.name.endswith(" (month)")
+
+
 def _told(column: ColumnDrift) -> str:
     """Return a sentence on a column that moved: where most of it lies."""
     text, then, now = max(column.bins, key=lambda of: abs(of[2] - of[1]))
     what = "missing values" if text == "missing" else shown(text) if column.kind == LEVELS else f"values {text}"
     shares = f"{_some(now)} of the rows have {what}, and {_some(then)} had"
-    of_months = column.kind == LEVELS and column.name.endswith(" (month)")  # read off a date
-    why = "; other months are to be expected unless old and new rows cover whole years" if of_months else ""
+    expected = "; other months are to be expected unless old and new rows cover whole years"
+    why = expected if _is_month(column) else ""
     return f"{shown(column.name)} moved{_by(column.psi)}: {shares}{why}"
 
 

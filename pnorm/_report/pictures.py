@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector, sheet
+from pnorm._checks.text import joined
 from pnorm._reasons.shapes import Shape
 from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number
@@ -190,7 +191,9 @@ def _levels(drawn: Drawn, room: tuple[float, float], write: Any) -> str:
     made = markup.table(f"{text(shape.name)}: levels", head, rows, left=(0, 1), kind="bars", titled=True)
     if not left:
         return made
-    rarer = f"Not shown, as rarer: {shape._counted(left)} of {shape._counted(range(values.size))}."
+    known, every = [sum(shape._keys[k] is not None for k in of) for of in (left, range(values.size))]
+    parts = [f"{known:,} of {every:,} levels"] * (known > 0) + ["missing values"] * (len(left) > known)
+    rarer = f"Not shown, as rarer: {joined(parts)}."
     return made + markup.paragraph(rarer, kind="soft")
 
 

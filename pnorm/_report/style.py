@@ -107,8 +107,8 @@ svg .up { fill: var(--c0); } svg .down { fill: var(--down); }
 .bar svg { height: 1.1em; margin-top: .15em; }
 .rows tbody th, .rows td { white-space: nowrap; }
 .rows td:nth-child(2) { white-space: normal; overflow-wrap: anywhere; min-width: 5.5rem; }
-.reason { display: grid; grid-template-columns: minmax(9rem, 1fr) 4rem 3.6rem; gap: 0 .5rem; align-items: center;
-  min-width: 17.6rem; font-size: .9rem; white-space: normal; }
+.reason { display: grid; grid-template-columns: minmax(14rem, 1fr) 4rem 3.6rem; gap: 0 .5rem; align-items: center;
+  min-width: 22.6rem; font-size: .9rem; white-space: normal; }
 .reason span { overflow-wrap: anywhere; line-height: 1.35; }
 .reason svg { height: .75rem; }
 .reason .by { text-align: right; color: var(--soft); white-space: nowrap; }

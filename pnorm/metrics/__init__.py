@@ -63,6 +63,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -1850,9 +1851,11 @@ def summary(
     values: dict[str, float] = {}
     if confidence is not None and not rows.weighted:
         values |= {name: _drawn(what, [depth], rows, confidence)[0] for name, what in _OF_FIRST_ROWS.items()}
-    values["average_precision"] = rows.measure(_average, confidence, n_resamples, seed, stratified=bool(stratified))
+    rng = _checks.generator(seed)
+    drawn = {"stratified": bool(stratified)}
+    values["average_precision"] = rows.measure(_average, confidence, n_resamples, deepcopy(rng), **drawn)
     others = {name: measure for name, measure in measures.items() if name not in values}
-    values |= zip(others, rows.measure_all(list(others.values()), confidence, n_resamples, seed), strict=True)
+    values |= zip(others, rows.measure_all(list(others.values()), confidence, n_resamples, rng), strict=True)
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
     found = given | {name: values[name] for name in measures}
     return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})

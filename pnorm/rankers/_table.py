@@ -57,7 +57,7 @@ CODE = "by its name, the numbers may be codes"
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
-NO_LEVEL = "no value is in"
+NO_LEVEL = "every value is in fewer than"
 """Begins the note on a column of categories, all of which have too few rows."""
 
 
