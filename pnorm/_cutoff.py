@@ -525,8 +525,8 @@ def cutoff(
     >>> f_pos, f_neg = rng.normal(2, 1, 300), rng.normal(0, 1, 700)
     >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
     Rows with a score of 1.45575 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
-    held-out rows  238 of 1000, with 203 of the 300 positives
-    rows           about 238 of 1000, a share of 0.238; one list has more or fewer
+    held-out rows  238 of 1,000, with 203 of the 300 positives
+    rows           about 238 of 1,000, a share of 0.238; one list has more or fewer
     in one list    between 150 and 262 positives, with 95 % confidence (two-sided interval)
 
     The same from all scores and their labels:
@@ -540,9 +540,9 @@ def cutoff(
     >>> y = np.random.default_rng(1).random(1000) < np.where(np.arange(1000) < 300, 0.85, 0.5)
     >>> f = -np.arange(1000.0)
     >>> pnorm.cutoff(f, y=y, precision=0.8)
-    <Cutoff for a precision of 0.8: none, 22 of 1000 rows>
+    <Cutoff for a precision of 0.8: none, 22 of 1,000 rows>
     >>> pnorm.cutoff(f, y=y, precision=0.8, at_least=200)
-    <Cutoff for a precision of 0.8: a score of -320.999, 321 of 1000 rows>
+    <Cutoff for a precision of 0.8: a score of -320.999, 321 of 1,000 rows>
     """
     f_pos, f_neg, *_ = sides_of_scores(f_pos, f_neg, y=y, pos_label=pos_label)
     pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
