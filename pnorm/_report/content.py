@@ -155,7 +155,7 @@ class Findings:
 def sections(of: Findings) -> list[Section]:
     """Return all sections that have content."""
     made = [
-        _worth, _cutoff, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _proof,
+        _worth, _cutoff, _by_depth, _roc, _rows, _importance, _shapes, _calibration, _warnings, _choice, _proof,
         _reproduce, _glossary,
     ]  # fmt: skip
     return [section for make in made if (section := make(of)) is not None]
@@ -521,7 +521,10 @@ def _choice(of: Findings) -> Section | None:
     return (
         "choice",
         "How p and the penalty were chosen",
-        chosen + _choice_chart(found) + _of_choice(found),
+        paragraph("From here on, the page is for those who check the model.", kind="soft")
+        + chosen
+        + _choice_chart(found)
+        + _of_choice(found),
     )
 
 

@@ -112,8 +112,8 @@ def report_html(
 
     The page begins with a sentence such as "Of the first 100 rows, 64 are positive (95 % interval 55 to 73)." Its
     sections are: measures with intervals, compared with other lists; the cut-off; precision by depth; the first rows
-    with reasons; the importance and the shape of each column; the choice of p and the penalty; the calibration of
-    probabilities; warnings; the certificate; how to reproduce the report; and a glossary. A section without input is
+    with reasons; the importance and the shape of each column; the calibration of probabilities; warnings; the choice of
+    p and the penalty; the certificate; how to reproduce the report; and a glossary. A section without input is
     left out.
 
     Parameters
