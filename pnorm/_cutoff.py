@@ -333,8 +333,8 @@ class Cutoff:
             said.append(f"It takes {self._tied()}.")
         if self._is_further:
             said.append(
-                "An earlier call found no cut-off on as many rows. If these are the same rows, the confidence is up to "
-                f"{1.0 - self.confidence:.3g} lower for each further call."
+                "An earlier try found no cut-off on as many rows. If these are the same rows, the confidence is up to "
+                f"{1.0 - self.confidence:.3g} lower for each further try."
             )
         return said, rows
 

@@ -22,6 +22,7 @@ from repeats import mark_repeats
 
 import pnorm
 from pnorm import _categories, _checks
+from pnorm._command import printing
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
 from pnorm.rankers._forms import Form
 from pnorm.rankers._from_table import LEFT_OUT
@@ -1833,3 +1834,12 @@ def test_a_zero_in_front_is_no_thousand(words, values):
     assert H.plan[0].kind == "number"
     form, doubt = _forms.number_form(words)
     assert (doubt, [_forms.number(word, form) for word in words]) == ("", values)
+
+
+def test_a_forgotten_level_of_an_ordered_kind_may_be_added():
+    x = np.tile(["low", "medium", "high", "very urgent"], 30)
+    with pytest.warns(TableWarning, match="do not read"):
+        H = from_table({"priority": x[:60]}, {"priority": x[60:]}, kinds={"priority": ["low", "medium", "high"]})
+    (ask,) = H.asks
+    assert ask.kinds == ("low,medium,high,very urgent",)
+    assert "--kind 'priority=low,medium,high,very urgent'" in printing.kind_hints(H)[0]

@@ -1148,6 +1148,20 @@ def test_a_list_that_is_good_at_its_very_top_only_says_so():
     found = quality(f[y], f[~y], depths=(10, 200), budget=10)
     told = "Only the very top is good. In the first 200 rows there are fewer positives, 10, than in a random order, 50 "
     told += "on average."
-    assert markup.below_chance(found) == [told]
+    assert markup.beyond_the_top(found) == [told]
     assert told in " ".join(" ".join(printing.quality_lines(found)).split())
-    assert markup.below_chance(quality(f[y], f[~y], depths=(10, 20), budget=10)) == []
+    assert markup.beyond_the_top(quality(f[y], f[~y], depths=(10, 20), budget=10)) == []
+
+
+def test_a_list_that_is_better_by_auc_alone_says_so():
+    rng = np.random.default_rng(1)
+    y = np.r_[np.zeros(40), np.ones(160), np.zeros(200)].astype(bool)  # best first: the top is wrong
+    f = -np.arange(400.0) + rng.random(400)
+    found = quality(f[y], f[~y], depths=(10,), budget=10)
+    assert found.beats_chance
+    (told,) = markup.beyond_the_top(found)
+    assert told == (
+        "Only the AUC, which counts all rows, is better than that of a random order. This is not shown for the first rows."
+    )
+    assert told in " ".join(" ".join(printing.quality_lines(found)).split())
+    assert markup.beyond_the_top(quality(f[::-1][y], f[::-1][~y], depths=(10,), budget=10)) == []

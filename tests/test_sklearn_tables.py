@@ -583,7 +583,7 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     )
     with pytest.warns(UserWarning, match=further):
         assert model.choose_cutoff(X, y, precision=0.6).kept
-    told = "An earlier call found no cut-off on as many rows. If these are the same rows, the confidence is up to 0.05 lower"
+    told = "An earlier try found no cut-off on as many rows. If these are the same rows, the confidence is up to 0.05 lower"
     assert told in str(model.cutoff_)
     model.report_html(tmp_path / "r.html", X, y)
     assert told in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -299,7 +299,7 @@ def kind_hints(H: Rankers) -> list[str]:
     """Return for each column in doubt the option that settles its kind, or an empty text."""
     found = []
     for ask in asks(H):
-        words = [f"{ask.column}={kind.replace(' ', '-')}" for kind in ask.kinds]
+        words = [f"{ask.column}={kind if ',' in kind else kind.replace(' ', '-')}" for kind in ask.kinds]
         missing = pasted(*[part for word in ask.words for part in ("--missing", word)])
         hint = ""
         if words and ask.lost:
@@ -458,7 +458,7 @@ def quality_lines(quality: Quality, is_test: bool = True, below: Sequence[str] =
         kept.remove(left_out[-1])
         lines = aligned([[row[k] for k in kept] for row in table], (0,)).splitlines()
     no_better = [markup.NO_BETTER] if is_test and not quality.beats_chance else []
-    told = [*no_better, markup.headline(quality), *below, *markup.below_chance(quality), *markup.untested(quality)]
+    told = [*no_better, markup.headline(quality), *below, *markup.beyond_the_top(quality), *markup.untested(quality)]
     wider = f"(in a wider terminal: {', '.join([table[0][k] for k in sorted(left_out)])})" if left_out else ""
     return [
         *[line for statement in told for line in sentences(statement, 2)],

@@ -339,7 +339,7 @@ def beside(of: Quality) -> list[str]:
         parts = [f"{hits}{_in_brackets(*notes)}"]
         parts += [] if average is None else [_averages(of, average, of_average[difference.other])]
         told.append(f"Against {in_words(difference.other)}: {'; '.join(parts)}.")
-    return [*told, *below_chance(of), *untested(of)]
+    return [*told, *beyond_the_top(of), *untested(of)]
 
 
 def _averages(of: Quality, difference: Difference, other: float) -> str:
@@ -430,8 +430,14 @@ def headline(of: Quality) -> str:
     return f"{told} ({interval}); a random order has {tenths(hits.chance)} on average."
 
 
-def below_chance(of: Quality) -> list[str]:
-    """Return a statement if deeper down the list there are fewer hits than in a random order, beyond chance."""
+def beyond_the_top(of: Quality) -> list[str]:
+    """Return a statement if the list is better than a random order by AUC alone, or worse than one deeper down."""
+    of_top = of.headline, of.measure("partial_auc")
+    if of.beats_chance and not any(measure.value.low > measure.chance for measure in of_top):
+        return [
+            f"Only the AUC, which counts all rows, is better than that of a random order. This is not shown for the "
+            f"{of_end(of.push)} rows."
+        ]
     for depth in of.depths:
         measure = of.measure("hits", depth)
         if depth > of.main and measure.value.high < measure.chance:

@@ -627,7 +627,10 @@ class _Learner:
             return Ask(self._label, self._doubt, self._kinds, words=self._words)
         unread = "" if self._unread is None else self._unread.told()
         told = "; ".join(filter(None, [self._words_told, self._unclear, unread]))
-        kinds = (CATEGORY,) * bool(self._words) + (_TWO[0] if self._unclear else ())
+        level = CATEGORY
+        if isinstance(self._wish, tuple | list):  # levels in their order, of which one may have been forgotten
+            level = ",".join(map(str, [*self._wish, *self._words]))
+        kinds = (level,) * bool(self._words) + (_TWO[0] if self._unclear else ())
         return Ask(self._label, told, kinds, lost=False, words=self._words, unread=self._unread) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
