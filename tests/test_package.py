@@ -406,7 +406,7 @@ def test_the_shortfalls_that_the_benchmarks_exclude_are_those_of_the_table():
     page = " ".join((ROOT / "doc" / "results" / "benchmarks.rst").read_text(encoding="utf-8").split())
     ends = {
         name: -float(by.replace("−", "-")) + scipy.stats.t.ppf(0.975, 9) * float(error)  # of ten splits
-        for name, by, error in re.findall(r"\* - (\w+)\n     - \S+, (\S+) ± (\S+)", table)
+        for name, by, error in re.findall(r"\* - (\w+)\n     - \S+\s(\S+)\s±\s(\S+)", table)
     }
     assert len(ends) == 8
     assert {name for name, end in ends.items() if end < 0.02} == {"wdbc", "adult", "bank"}
