@@ -150,6 +150,7 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   .rows tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
   .rows th, .rows td { padding: 0; border: 0; }
   .rows td:nth-child(2) { min-width: 0; }
+  .rows td:nth-child(n+4):not(:last-child)::before { content: attr(data-head) " "; color: var(--soft); }
   .rows td:last-child { width: 100%; }
   .reason { min-width: 0; grid-template-columns: 1fr 5rem 3.6rem; }
 }
