@@ -250,21 +250,25 @@ def sigmoid(f: Vector, p: float, b: float, slope: float = 1.0) -> Vector:
         return np.asarray(expit(slope * (1.0 + p) * (f + b)))
 
 
-def level(log_odds: tuple[Vector, Vector], weights: tuple[Any, Any]) -> float:
-    """Return what is to be added to the log odds of both sides so that the mean probability is the share of positives.
+def intercept_by_mean(
+    sides: Sequence[Vector], scale: float, sizes: Sequence[int], weights: Sequence[Vector | None] = (None, None)
+) -> float:
+    """Return the intercept b with which the mean of ``expit(scale * (f + b))`` is the share of positives.
 
-    `weights` are case weights of the rows of each side, or one number for all of them.
+    `sides` are the scores f of both sides, with case weights. Each may be a sample of as many rows as `sizes` has.
     """
     from scipy.optimize import brentq
     from scipy.special import expit, logit
 
-    x = np.concatenate(log_odds)
-    c = np.concatenate([np.broadcast_to(w, side.size) for w, side in zip(weights, log_odds, strict=True)])
-    share = float(c[: log_odds[0].size].sum() / c.sum())
+    x = scale * np.concatenate(sides)
+    counted = [np.ones(f.size) if w is None else w for f, w in zip(sides, weights, strict=True)]
+    c = np.concatenate([n / w.size * w for n, w in zip(sizes, counted, strict=True)])
+    share = float(c[: sides[0].size].sum() / c.sum())
     low, high = float(logit(share) - x.max()), float(logit(share) - x.min())
     if low == high:
-        return low
-    return float(brentq(lambda added: c @ expit(x + added) / c.sum() - share, low - 1.0, high + 1.0, xtol=1e-12))
+        return low / scale
+    added = brentq(lambda added: c @ expit(x + added) / c.sum() - share, low - 1.0, high + 1.0, xtol=1e-12)
+    return float(added) / scale
 
 
 def intercept(

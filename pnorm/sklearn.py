@@ -48,7 +48,7 @@ from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, ze
 from pnorm._minimize import minimize
 from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
-from pnorm._score import level, scored, sigmoid
+from pnorm._score import intercept_by_mean, scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
 from pnorm._train import train
@@ -819,12 +819,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.slope_ == 1.0:
             return
-        scale = self.slope_ * (1.0 + self.p_)
-        f = scale * self._score(rows.X, strict=None)
-        counted = np.ones(f.size) if rows.weight is None else rows.weight
-        sides = list(zip(rows.places, self._n_rows, strict=True))
-        (pos, neg), weights = rows.places, [n / where.size * counted[where] for where, n in sides]
-        self._offset = -level((f[pos], f[neg]), (weights[0], weights[1])) / scale
+        f = self._score(rows.X, strict=None)
+        sides, weights = zip(
+            *[(f[at], None if rows.weight is None else rows.weight[at]) for at in rows.places], strict=True
+        )
+        self._offset = -intercept_by_mean(sides, self.slope_ * (1.0 + self.p_), self._n_rows, weights)
 
     def _judge(self) -> None:
         """Warn if the cross-validation does not exclude that the order is random."""

@@ -16,7 +16,7 @@ from pnorm._cross_validation import CrossValidation
 from pnorm._default import Kind
 from pnorm._job.whole import Whole
 from pnorm._minimize import minimize
-from pnorm._score import level, scored, sigmoid
+from pnorm._score import intercept_by_mean, scored, sigmoid
 from pnorm._trace import Trace, followed
 from pnorm._train import train
 from pnorm.rankers import Rankers, TableWarning
@@ -177,10 +177,9 @@ def learn(
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
     factor, b = chosen.slope if slope is None else slope, trace.intercept
     if b is not None and factor != 1.0:
-        scale = factor * (1.0 + chosen.p)
-        f_pos, f_neg = [scale * scored(side, chosen.rankers, lam, n_threads, None) for side in (pos, neg)]
-        n_pos, n_neg = (f_pos.size, f_neg.size) if whole is None else whole.sizes
-        b = level((f_pos, f_neg), (n_pos / f_pos.size, n_neg / f_neg.size)) / scale
+        sides = [scored(side, chosen.rankers, lam, n_threads, None) for side in (pos, neg)]
+        sizes = [f.size for f in sides] if whole is None else whole.sizes
+        b = intercept_by_mean(sides, factor * (1.0 + chosen.p), sizes)
     return Learned(
         chosen.rankers,
         lam,

@@ -85,7 +85,7 @@ class Findings:
     trace: Trace | None
     cutoff: Cutoff | None
     on_labels: str
-    """What the rows of the page show of the guarantee of the cut-off, if they did not choose it."""
+    """The precision or recall of the cut-off on the rows of the page, in sentences; empty if they chose it."""
     drift: Drift | None
     of_test: bool
     """Whether the rows are known to be held out, if `held_out` says so: those of a file may be training rows."""
