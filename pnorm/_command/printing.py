@@ -576,7 +576,7 @@ def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str
     n, tied = found.n_pos + found.n_neg, found._tied()
     if not is_given:
         told = f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
-        return [*sentences(f"{told} {_DEPTH}"), *sentences(f"The cut-off takes {tied}." if tied else "")]
+        return [*sentences(told), *sentences(f"The cut-off takes {tied}." if tied else "")]
     rows, of, less = f"{found.target:,.6g}", f"{found.of:,.0f}", ""
     if tied or found.depth < measured:
         takes = tied or f"{found.depth:,} of them"
