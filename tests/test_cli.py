@@ -814,7 +814,7 @@ def test_one_column_that_is_as_good_is_told(good, push):
     assert low <= by <= high
     depths = {difference.depth for difference in measured.differences}
     where, before = ("rows", f"{of.depth} rows: ") if len(depths) > 1 else (of.depth, "")
-    ends = [f"{math.floor(low):+d}", f"{math.ceil(high):+d}"]
+    ends = [f"{math.floor(low + 1e-9):+d}", f"{math.ceil(high - 1e-9):+d}"]  # k / n times n may be below k
     cell = f"{by:+.0f} ({ends[0]} to {ends[1]})".replace("-", "−").replace("+0", "0")
     (told,) = re.findall(rf"age alone {before}{re.escape(cell)}( better| worse)? [+−0]", text) or [None]
     if told is not None:

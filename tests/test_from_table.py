@@ -80,6 +80,13 @@ def told(pos, neg, **how):
     return H, str(caught[0].message)
 
 
+def said_if_any(pos, neg, **how):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        H = from_table(pos, neg, **how)
+    return H, "\n".join([str(of.message) for of in caught])
+
+
 H = made(POS, NEG)
 
 
@@ -805,6 +812,19 @@ def test_a_column_of_numbers_with_units_of_time_is_a_duration():
     assert made(few, few, kinds={"t": "duration"}).names == ("t > 6",)
 
 
+@pytest.mark.parametrize(
+    ("n_words", "different", "is_told"), [(3, 101, True), (3, 100, False), (2, 101, False), (3, 181, False)]
+)
+def test_text_of_which_most_values_differ_is_probably_free(n_words, different, is_told):
+    texts = [" ".join([f"word{k % different}"] * n_words) for k in range(200)]
+    G, said = said_if_any(*sides(texts), min_rows=2)
+    assert said.startswith("Columns of text read as categories: c.\n") == is_told
+    probably = "probably free text: 101 of 200 values differ, and only the frequent ones are used"
+    assert (probably in G.plan[0].note) == is_told
+    assert (G.plan[0].kind, said == "") == (("left out", False) if different == 181 else ("category", not is_told))
+    assert said_if_any(*sides(texts), min_rows=2, kinds={"c": "category"})[1] == ""
+
+
 @pytest.mark.parametrize(("different", "is_told"), [(40, False), (41, True)])
 def test_a_category_of_many_frequent_numbers_with_a_unit_is_told(different, is_told):
     half = {"t": [f"{k % different} kg" for k in range(20 * different)]}
@@ -878,7 +898,7 @@ def test_what_is_left_out_is_named_with_the_reason(why):
     G, said = told(*sides(USELESS[why]), min_rows=10)
     assert (
         said
-        == 'Columns left out: c.\nH.plan has the reasons; pass kinds={"COLUMN": KIND} to change that: "category" uses a column'
+        == 'Columns left out: c.\nH.plan has the reasons; pass kinds={"COLUMN": KIND} to change that: "category" makes levels of a column'
     )
     assert G.plan[0].kind == LEFT_OUT
     assert G.plan[0].note == why
@@ -976,7 +996,7 @@ def test_one_warning_has_it_all():
     _, said = told(pos | {"one": [1] * 50, "leak": [1.5] * 50}, neg | {"one": [1] * 50, "leak": [2.5] * 50})
     assert said == (
         "Columns left out: c, one.\nColumns that separate positives from negatives nearly alone: leak.\nH.plan has the reasons; pass "
-        'kinds={"COLUMN": KIND} to change that: "category" uses a column, "leave out" drops what is known only after the '
+        'kinds={"COLUMN": KIND} to change that: "category" makes levels of a column, "leave out" drops what is known only after the '
         "outcome"
     )
 
@@ -1694,12 +1714,14 @@ def apart(values):
     ],
 )
 def test_numbers_that_are_codes_by_their_name_have_a_note(name, is_code):
-    def note(values, **how):
-        (plan,) = from_table({name: values[::2]}, {name: values[1::2]}, **how).plan
-        return plan.note
+    def note(values, is_told=False, **how):
+        G, said = said_if_any({name: values[::2]}, {name: values[1::2]}, **how)
+        assert (f"Columns of numbers that may be codes, by their names: {name}.\n" in said) == is_told
+        assert ('"category" makes levels of a column' in said) == is_told
+        return G.plan[0].note
 
     codes = [10_000.0 + 7 * (k // 2 % 20) for k in range(400)]
-    assert note(codes) == "by its name, the numbers may be codes" * is_code
+    assert note(codes, is_code) == "by its name, the numbers may be codes" * is_code
     assert "codes" not in note([x + 0.5 for x in codes])
     assert "codes" not in note([k // 2 % 2 for k in range(400)])
     assert "codes" not in note(codes, kinds={name: "number"})
@@ -1715,8 +1737,7 @@ def test_numbers_that_are_codes_by_their_name_have_a_note(name, is_code):
 )
 def test_large_whole_numbers_that_are_named_as_a_thing_may_be_codes(name, is_entity):
     def note(values):
-        (plan,) = from_table({name: values[::2]}, {name: values[1::2]}).plan
-        return plan.note
+        return said_if_any({name: values[::2]}, {name: values[1::2]})[0].plan[0].note
 
     codes = [1000.0 + 7 * (k // 2 % 20) for k in range(400)]
     assert note(codes) == "by its name, the numbers may be codes" * is_entity

@@ -1051,8 +1051,8 @@ def test_lists_with_a_larger_auc_are_named():
     found = quality(pos, neg, lists)
     own, linear, curves = [f"{metrics.auc(pos + by, neg):.3f}" for by in (0.0, 0.5, 1.0)]
     assert markup.beside(found)[-1] == (
-        f"The AUC is larger for the linear model ({linear}) and logistic curves ({curves}) than for this list ({own}; "
-        "differences not tested). AUC counts all rows, and this list is for the first ones."
+        f"The AUC, over all rows, is larger for the linear model ({linear}) and logistic curves ({curves}) than for "
+        f"this list ({own}): not tested."
     )
     for name, by in (("x alone", -0.5), ("linear model", 0.01)):  # it is smaller, or hardly larger
         assert not any("AUC" in said for said in markup.beside(quality(pos, neg, {name: (pos + by, neg)})))

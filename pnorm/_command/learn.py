@@ -697,7 +697,10 @@ def _can_hold_out(arguments: argparse.Namespace, job: _Job) -> bool:
 
 
 def _divides(arguments: argparse.Namespace, job: _Job, name: str) -> bool:
-    """Return whether the latest rows by a column can be held out; rows that are not in memory are not read again."""
+    """Return whether the latest rows by a column without gaps can be held out.
+
+    Rows that are not in memory are not read again.
+    """
     times = _columns.times_of(replace(job.columns, time=name), arguments.file, arguments, job.file.place)
     column = job.file.column(name)
     times.add(column, np.arange(job.file.y.size))
@@ -705,7 +708,7 @@ def _divides(arguments: argparse.Namespace, job: _Job, name: str) -> bool:
         hold_out.latest(column, hold_out.SHARE, y=job.file.y, name=name, known=times)
     except ValueError:
         return False
-    return True
+    return times.n_missing == 0  # the plan counts the gaps of the training rows only
 
 
 # What is written --------------------------------------------------------------------------------------

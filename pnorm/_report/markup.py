@@ -388,9 +388,7 @@ def untested(of: Quality) -> list[str]:
     if not larger:
         return []
     named = [f"{in_words(name)} ({x:.3f})" for name, x in larger]
-    untested = "difference not tested" if len(larger) == 1 else "differences not tested"
-    aim = f"AUC counts all rows, and this list is for the {of_end(of.push)} ones."
-    return [f"The AUC is larger for {joined(named)} than for this list ({own}; {untested}). {aim}"]
+    return [f"The AUC, over all rows, is larger for {joined(named)} than for this list ({own}): not tested."]
 
 
 _LARGER_AUC = 0.005

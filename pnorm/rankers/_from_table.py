@@ -70,6 +70,9 @@ _SAYS = {
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
+_FREE_TEXT, _SENTENCE = "free text", 3.0
+"""What text is called that is no id, and its words in the mean, at least."""
+
 _LEAST_ASKED = 0.5
 """Share of the values that have to read as the kind that `kinds` asks for."""
 
@@ -455,6 +458,8 @@ class _Learned:
     """Which levels differ only in case or spaces, if some do, and it is not in `kinds`."""
     all_rare: bool = False
     """Whether `kinds` asks for a category, and all of its values are rare."""
+    codes: bool = False
+    """Whether it is not in `kinds`, and its numbers may be codes, by its name."""
     has_levels: bool = False
     """Whether it is left out, and some of its values would be levels of a category."""
 
@@ -469,6 +474,7 @@ def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
         _LEFT_OUT: [of for of in learned if of.plan.kind == LEFT_OUT and of.plan.note != AS_ASKED and not of.all_rare],
         _DOUBTS: [of for of in learned if of.doubt and of.source is not None],
         _UNREAD: [of for of in learned if of.ask is not None and not of.ask.lost],
+        _CODES: [of for of in learned if of.codes],
         _SPELLED: [of for of in learned if of.spelled],
         _APART: [of for of in learned if of.plan.apart],
         _LEAKS: [of for of in learned if of.separates],
@@ -492,7 +498,7 @@ def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
     if not said:
         return
     of_kinds = {
-        "category": ("uses a column", _LEFT_OUT, _DOUBTS),
+        CATEGORY: ("makes levels of a column", _LEFT_OUT, _DOUBTS, _CODES),
         DURATION: ("reads numbers with units of time", _OF_TIME),
         "any case": ("merges spellings", _SPELLED),
         "leave out": ("drops what is known only after the outcome", _LEAKS, _AGREE, _ONE_SIDED),
@@ -524,6 +530,7 @@ _ALL_RARE = f"{_COLUMNS} asked for as categories, whose values are all rare"
 _LEFT_OUT, _DOUBTS = "left out", "of text read as categories"
 _UNREAD, _SPELLED = "with values that do not read", "with several spellings of one value"
 _APART = "with a value that may mean missing"
+_CODES = "of numbers that may be codes, by their names"
 _OF_TIME = "of numbers with units of time"
 _LEAKS, _AGREE = "that separate positives from negatives nearly alone", "that agree with the label"
 _ONE_SIDED = "with values, or missing values, nearly all on one side"
@@ -545,7 +552,7 @@ def told_once(told: list[bool]) -> Iterator[None]:
 
 def is_of_columns(message: str) -> bool:
     """Return whether this is the message of a `TableWarning`, whose facts are also in the plan."""
-    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _SPELLED, _APART, _LEAKS, _AGREE, _ONE_SIDED
+    kinds = _LEFT_OUT, _DOUBTS, _UNREAD, _CODES, _SPELLED, _APART, _LEAKS, _AGREE, _ONE_SIDED
     return message.startswith(tuple([f"{_COLUMNS} {kind}: " for kind in kinds]))
 
 
@@ -611,6 +618,7 @@ class _Learner:
             agrees=self._agrees,
             one_sided=bool(self._one_sided),
             spelled=self._spelled,
+            codes=bool(self._code),
         )
 
     def read(self) -> ReadAs:
@@ -968,6 +976,8 @@ class _Learner:
             self._refuse_text([word for tally in of_sides for word in tally.words])
         if is_lost:
             raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
+        if self._wish is None and not self._doubt:
+            self._doubt = _of_sentences(counts, n_known, self._n_values)
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
         kept = frequent[: self._how.max_levels]
         rare = self._n_values - len(kept)
@@ -993,10 +1003,7 @@ class _Learner:
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
     def _refuse_text(self, words: Sequence[str]) -> None:
-        some = words[:1000]
-        length = sum([len(word.split()) for word in some]) / max(len(some), 1)
-        what = "free text" if length >= 3.0 else ID
-        raise AllDiffer(what)
+        raise AllDiffer(_FREE_TEXT if _n_words(words) >= _SENTENCE else ID)
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:
         """Return the AUC of scores that are the levels' shares of positives."""
@@ -1072,6 +1079,21 @@ def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str,
     if of_units["time"] > _MOSTLY * n_rows:
         return f"{said}; the kind {DURATION!r} reads days, weeks, months and years", (DURATION,)
     return f"{said}; numbers without the unit would be read as numbers", ()
+
+
+def _of_sentences(counts: Mapping[Any, int], n_known: int, n_values: int) -> str:
+    """Return that the values are probably free text, if most of them differ and they have several words."""
+    if n_known < FEW or n_values <= _MOSTLY * n_known:
+        return ""
+    if _n_words([value for value in counts if isinstance(value, str)]) < _SENTENCE:
+        return ""
+    return f"probably {_FREE_TEXT}: {n_values:,} of {n_known:,} values differ, and only the frequent ones are used"
+
+
+def _n_words(values: Sequence[str]) -> float:
+    """Return the mean number of words of the first values."""
+    some = values[:1000]
+    return sum([len(value.split()) for value in some]) / max(len(some), 1)
 
 
 def _in_one_case(of_sides: Sequence[Tally]) -> list[Tally]:
