@@ -249,14 +249,14 @@ class Cutoff:
         """
         if self.asked == "budget":
             return [f"no cut-off takes {_count(self.target)} rows of {_count(self.of)}, or fewer"]
-        missed = [f"no cut-off keeps a {self.asked} of {self.target:.4g} {self._sure()}"]
+        missed = [f"no cut-off keeps {self._aim()} {self._sure()}"]
         if self._proves_none():
             missed.append(self._first_rows())
         elif self.promised is not None:
             missed.append(
                 f"The nearest cut takes the first {self.depth:,} of {self.n_pos + self.n_neg:,} held-out rows, "
                 f"{self._found() or 'none'} of them positive: it proves a {self.asked} of at least "
-                f"{self.promised:.4g} (one-sided bound)"
+                f"{_percent(self.promised)} (one-sided bound)"
             )
         return [*missed, *self._begins(option)]
 
@@ -269,7 +269,7 @@ class Cutoff:
             return []
         if bdtr(0, self.depth, 1.0 - self.target) > 1.0 - self.confidence:  # too few rows, whatever their labels
             return []
-        return [f"The tests begin with {rows}; {option} begins them deeper, which needs new labelled rows"]
+        return [f"The tests begin with {rows}. {option} begins them deeper: use it with new labelled rows"]
 
     def _proves_none(self) -> bool:
         """Return whether the bound of the nearest cut is zero, or so near that it says nothing."""
@@ -303,8 +303,12 @@ class Cutoff:
             f"more than {within:,}"
         )
 
+    def _aim(self) -> str:
+        """Return what was asked for, such as ``a precision of 80 %``."""
+        return f"a {self.asked} of {_count(self.target) if self.asked == 'budget' else _percent(self.target)}"
+
     def _sure(self) -> str:
-        return f"with {100 * self.confidence:.4g} % confidence"
+        return f"with {_percent(self.confidence)} confidence"
 
     def _told(self, option: str = "at_least=") -> tuple[list[str], list[tuple[str, str]]]:
         """Return the guarantee in sentences, and numbers with their names; `option` is that of `_begins`."""
@@ -314,17 +318,17 @@ class Cutoff:
                 told.append("There are too few rows, or too few different scores, to cut the list.")
             return told, []
         if self.asked == "precision":
-            promise = f"{self.promised:.4g} of them are positives"
+            promise = f"{_percent(self.promised)} of them are positives"
         elif self.asked == "recall":
-            promise = f"{self.promised:.4g} of the positives are among them"
+            promise = f"{_percent(self.promised)} of the positives are among them"
         else:
             promise = f"{self._hits()} of {_count(self.rows)} are positives on average"
         at = f"Rows with a score of {self._at()} or more"
         total = f"{self.depth:,} of {self.n_pos + self.n_neg:,}"
         rows = [("held-out rows", f"{total}, with {self._found():,} of the {self.n_pos:,} positives")]
         if self.prior is not None:
-            rows.append(("prior", f"{self.prior:.4g}"))
-        about = f"about {_count(self.rows)} of {_count(self.of)}, a share of {self.share:.4g}"
+            rows.append(("prior", _percent(self.prior)))
+        about = f"about {_count(self.rows)} of {_count(self.of)} ({_percent(self.share, 3)})"
         rows.append(("rows", f"{about}; one list has more or fewer"))
         low, high = self.one_list
         rows.append(("in one list", f"between {low:,} and {high:,} positives, {self._sure()} (two-sided interval)"))
@@ -337,6 +341,10 @@ class Cutoff:
                 f"{1.0 - self.confidence:.3g} lower for each further try."
             )
         return said, rows
+
+
+def _percent(share: float, digits: int = 4) -> str:
+    return f"{100.0 * share:.{digits}g} %"
 
 
 def hits_of(found: Cutoff, n: int) -> Interval:
@@ -362,7 +370,7 @@ def kept_on(found: Cutoff, f_pos: Vector, f_neg: Vector) -> str:
         n, told = f_pos.size, f"Of the {f_pos.size:,} positives, {hits:,} are taken"
     else:
         n, told = hits + others, f"Of the {hits + others:,} rows taken that have labels, {hits:,} are positive"
-    promised = f"at least {100.0 * found.promised:.4g} % are guaranteed"
+    promised = f"at least {_percent(found.promised)} are guaranteed"
     target = found.promised
     if found.asked == "budget":
         n, target = f_pos.size + f_neg.size, found.promised / found.of
@@ -524,9 +532,9 @@ def cutoff(
     >>> rng = np.random.default_rng(0)
     >>> f_pos, f_neg = rng.normal(2, 1, 300), rng.normal(0, 1, 700)
     >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
-    Rows with a score of 1.45575 or more: at least 0.8 of them are positives, with 95 % confidence (one-sided bound).
+    Rows with a score of 1.45575 or more: at least 80 % of them are positives, with 95 % confidence (one-sided bound).
     held-out rows  238 of 1,000, with 203 of the 300 positives
-    rows           about 238 of 1,000, a share of 0.238; one list has more or fewer
+    rows           about 238 of 1,000 (23.8 %); one list has more or fewer
     in one list    between 150 and 262 positives, with 95 % confidence (two-sided interval)
 
     The same from all scores and their labels:

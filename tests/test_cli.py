@@ -883,8 +883,8 @@ def test_the_first_probabilities_are_checked_in_the_terminal_and_in_the_report(c
 def test_a_failed_cutoff_says_at_once_that_none_is_saved():
     pos, neg = np.arange(20.0, 60.0), np.arange(0.5, 50.0)
     for asked, none, gives in (
-        ({"precision": 0.99}, "a precision of 0.99", "of the rows taken are positive"),
-        ({"recall": 0.99}, "a recall of 0.99", "of the positives are taken"),
+        ({"precision": 0.99}, "a precision of 99 %", "of the rows taken are positive"),
+        ({"recall": 0.99}, "a recall of 99 %", "of the positives are taken"),
     ):
         failed = pnorm.cutoff(pos, neg, **asked)
         told = " ".join(printing.cutoff_lines(failed))
@@ -917,7 +917,7 @@ def test_a_budget_that_equal_scores_leave_unused_says_so(is_given):
 
 def test_a_failed_first_test_of_a_precision_names_the_option():
     f = -np.arange(1000.0)
-    deeper = "; --at-least ROWS begins them deeper, which needs new labelled rows (a new file with --test). "
+    deeper = ". --at-least ROWS begins them deeper: use it with new labelled rows (a new file with --test). "
     for y, rows in (
         (np.arange(1000) % 3 > 0, "the first 22 held-out rows, of which 14 are positive"),
         (np.arange(1000) > 500, "these rows"),

@@ -577,11 +577,11 @@ def test_a_record_is_plain():
 def test_it_prints_in_plain_words():
     kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.8)).splitlines()
     assert kept[0].startswith("Rows with a score of ")
-    assert kept[0].endswith(": at least 0.8 of them are positives, with 95 % confidence (one-sided bound).")
-    assert "at least 0.8 of the positives are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
+    assert kept[0].endswith(": at least 80 % of them are positives, with 95 % confidence (one-sided bound).")
+    assert "at least 80 % of the positives are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
     day = str(pnorm.cutoff(F_POS, F_NEG, budget=200, of=10_000, prior=0.01))
-    assert "of 10,000, a share of" in day
-    assert "\nprior          0.01\n" in day
+    assert "of 10,000 (" in day
+    assert "\nprior          1 %\n" in day
     assert repr(pnorm.cutoff([1.0], [1.0], budget=1)) == "<Cutoff for a budget of 1: none, 0 of 2 rows>"
     assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
 
@@ -619,11 +619,11 @@ def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
     positives = int((found.nearest <= F_POS).sum())
     assert "at_least" not in str(found)  # no rows would have passed
     assert str(found).splitlines() == [
-        f"No cut-off keeps a {asked} of 0.9999 with 95 % confidence.",
+        f"No cut-off keeps a {asked} of 99.99 % with 95 % confidence.",
         f"The nearest cut takes the first {found.depth} of 500 held-out rows, {positives} of them positive: it proves a "
-        f"{asked} of at least {found.promised:.4g} (one-sided bound).",
+        f"{asked} of at least {100 * found.promised:.4g} % (one-sided bound).",
     ]
-    with pytest.warns(UserWarning, match=rf"no cut-off keeps .* of at least {found.promised:.4g} \(one-sided"):
+    with pytest.warns(UserWarning, match=rf"no cut-off keeps .* of at least {100 * found.promised:.4g} % \(one-sided"):
         found.takes(F_POS)
 
 
@@ -657,7 +657,7 @@ def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
     cut = pnorm.cutoff(rng.normal(1, 1, 12), rng.normal(0, 1, 40), budget=5)
     lines = str(cut).splitlines()
     for line in [line for line in lines if line.startswith("rows")] + lines[:1]:
-        assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("share")[0]), line
+        assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("(")[0]), line
     low = float(re.search(r": at least ([\d.]+) of 5 are positives on average", lines[0]).group(1))
     assert 0.0 <= cut.promised - low < 0.1 + 1e-9
     assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1,234"]
@@ -710,7 +710,7 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     assert found.depth < 10
     with pytest.warns(
         UserWarning,
-        match=r"which needs new labelled rows. Label new rows, and try again or ask for recall= or budget= on these",
+        match=r"use it with new labelled rows. Label new rows, and try again or ask for recall= or budget= on these",
     ):
         found.takes(neg)
 
@@ -720,11 +720,11 @@ def test_a_failed_first_test_names_at_least():
     y = np.arange(1000) % 3 > 0
     found = pnorm.cutoff(-np.arange(1000.0), y=y, precision=0.8)
     first, nearest, begins = str(found).splitlines()
-    assert first == "No cut-off keeps a precision of 0.8 with 95 % confidence."
+    assert first == "No cut-off keeps a precision of 80 % with 95 % confidence."
     assert nearest.startswith(
         f"The nearest cut takes the first {found.depth} of 1,000 held-out rows, 14 of them positive"
     )
-    assert begins == ("The tests begin with these rows; at_least= begins them deeper, which needs new labelled rows.")
+    assert begins == ("The tests begin with these rows. at_least= begins them deeper: use it with new labelled rows.")
     assert "at_least" in str(pnorm.Cutoff.from_dict(found.to_dict()))
     for asked in ({"recall": 0.9999}, {"precision": 0.8, "prior": 0.1}, {"precision": 0.9999}):
         failed = pnorm.cutoff(-np.arange(1000.0), y=y, **asked)

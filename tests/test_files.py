@@ -236,7 +236,7 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row_and_warns(path, f_neg):
     pnorm.save(path, [1.0], cutoff=found)
     model = pnorm.load(path)
     assert model.cutoff.to_dict() == found.to_dict()
-    with pytest.warns(UserWarning, match=r"no row is taken: no cut-off keeps a precision of 0.999 with 95 %") as told:
+    with pytest.warns(UserWarning, match=r"no row is taken: no cut-off keeps a precision of 99.9 % with 95 %") as told:
         assert model.predict([[1.0], [99.0]]).tolist() == [False, False]
     assert told[0].filename == __file__
 

@@ -560,11 +560,10 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     threshold = model.threshold_
     model.choose_cutoff(X, y, precision=0.6)
     assert model.threshold_ != threshold
-    with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 0.9999") as told:
+    with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 99.99 %") as told:
         found = model.choose_cutoff(X, y, precision=0.9999)
-    assert f"proves a precision of at least {found.promised:.4g} (one-sided bound). Label new rows" in str(
-        told[0].message
-    )
+    proved = f"proves a precision of at least {100 * found.promised:.4g} % (one-sided bound). Label new rows"
+    assert proved in str(told[0].message)
     assert told[0].filename == __file__
     assert found is model.cutoff_
     assert (found.score, model.threshold_) == (None, threshold)

@@ -518,10 +518,9 @@ def _short(x: float) -> str:
 def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
     """Return the rows to take and what the cut-off promises; `is_part` if a fixed share of both sides was held out."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
-    asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
     lines = []
     if not found.kept:
-        none = f"No cut-off guarantees {asked} of {found.target:g} {sure}. A saved model has no cut-off."
+        none = f"No cut-off guarantees {found._aim()} {sure}. A saved model has no cut-off."
         few = f"the first {found.depth:,} held-out rows, of which {found._found() or 'none'} "
         few += "is positive" if found._found() < 2 else "are positive"
         rows = "these rows" if found._proves_none() else few
@@ -603,7 +602,7 @@ def budget_lines(f: Vector, take: Any) -> list[str]:
 def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
     """Return how many rows the cut-off of a model takes, what it promises, and what labels show of that."""
     if found.score is None:
-        return [f"The model has no cut-off: none guaranteed a {found.asked} of {found.target:g}."]
+        return [f"The model has no cut-off: none guaranteed {found._aim()}."]
     n = int(np.count_nonzero(f >= found.score))
     at = written(found.score, f)
     lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
