@@ -1051,7 +1051,7 @@ def test_lists_with_a_larger_auc_are_named():
     found = quality(pos, neg, lists)
     own, linear, curves = [f"{metrics.auc(pos + by, neg):.3f}" for by in (0.0, 0.5, 1.0)]
     assert markup.beside(found)[-1] == (
-        f"The AUC, over all rows, is larger for the linear model ({linear}) and logistic curves ({curves}) than for "
+        f"The AUC of all rows is larger for the linear model ({linear}) and logistic curves ({curves}) than for "
         f"this list ({own}): not tested."
     )
     for name, by in (("x alone", -0.5), ("linear model", 0.01)):  # it is smaller, or hardly larger

@@ -388,7 +388,7 @@ def untested(of: Quality) -> list[str]:
     if not larger:
         return []
     named = [f"{in_words(name)} ({x:.3f})" for name, x in larger]
-    return [f"The AUC, over all rows, is larger for {joined(named)} than for this list ({own}): not tested."]
+    return [f"The AUC of all rows is larger for {joined(named)} than for this list ({own}): not tested."]
 
 
 _LARGER_AUC = 0.005
