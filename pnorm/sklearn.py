@@ -68,6 +68,9 @@ _P, _T_MAX = 4.0, 200
 _FIRST = 1000
 """Rows of each class that are scored first to decide whether the score separates the classes."""
 
+_LEAST_WEIGHT = 0.1
+"""The mean of case weights below which they are hardly copies of rows, but shares."""
+
 _WORDS = ("table", *_OF_NUMBERS, "categories")
 
 
@@ -693,7 +696,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array_like, shape (N,)
             Labels, of two kinds. For a Dask frame, also the name of their column, or a vector of Dask.
         sample_weight : array_like, shape (N,), optional
-            Case weights, zero or more.
+            Case weights, zero or more. A row of weight w counts as w copies, so their mean is about 1.
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
@@ -717,7 +720,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             the outcome. As in `pnorm.rankers.from_table`.
         UserWarning
             If there is no `pos_label` and the labels are words other than plain opposites such as yes and no, or the
-            positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row.
+            positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row. If
+            the mean of `sample_weight` is so small that the weights are hardly copies of rows.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
@@ -1028,6 +1032,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         positive = codes == self._positive(pos_label)
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
+        if auto and weight is not None and weight.mean() < _LEAST_WEIGHT:
+            warn(
+                f"sample_weight has the mean {weight.mean():.3g}. A row of weight w counts as w copies, so the choice of "
+                f"p and the penalty sees {weight.sum():.3g} rows in place of {y.size:,}. Divide the weights by their mean",
+                UserWarning,
+            )
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         fold = _folds(self.cv, y if _checks.is_columns(X) else X, y, groups) if auto else None
         rows = _Rows(X, positive, weight, group, np.arange(y.size), fold)

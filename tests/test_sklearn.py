@@ -204,6 +204,16 @@ def test_a_weight_is_so_many_copies(data, how):
         np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=1e-7)
 
 
+def test_weights_that_are_no_copies_are_told(data):
+    X, y, *_ = data
+    told = rf"sample_weight has the mean {1 / y.size:.3g}\. .* sees 1 rows in place of {y.size}\. Divide the weights"
+    with pytest.warns(UserWarning, match=told) as caught:
+        PNormPush(cv=2).fit(X, y, np.full(y.size, 1.0 / y.size))
+    assert caught[0].filename == __file__
+    PNormPush(cv=2).fit(X, y, np.full(y.size, 0.2))  # a warning would be an error
+    PNormPush(t_max=2, p=4).fit(X, y, np.full(y.size, 1.0 / y.size))  # nothing is chosen
+
+
 @pytest.mark.parametrize("how", [{"t_max": 10}, {"n_cuts": 7}], ids=str)
 def test_any_number_of_jobs_gives_the_same(data, how):
     X, y, *_ = data

@@ -308,15 +308,14 @@ def platt_slope(folds: Sequence[Any]) -> float | None:
 
     Each fold has an intercept. It consists of the scores of its positives and of its negatives, and the case weights of
     both or None. The labels of n positives and m negatives are (n + 1)/(n + 2) and 1/(m + 2) in place of 1 and 0, so
-    the coefficient is finite even if the scores separate the classes. With weights, n and m are Kish's effective
-    sizes, so that the unit of the weights does not matter. If need be, the coefficient is raised until the standard
+    the coefficient is finite even if the scores separate the classes. If need be, it is raised until the standard
     deviation of the log odds is 0.01, so that they keep the order of the scores.
     """
     of_sides = [[_counted(fold[side], fold[2 + side]) for fold in folds] for side in (0, 1)]
-    largest = max(float(w.max()) for side in of_sides for w in side if w.size)
-    of_sides = [[w / largest for w in side] for side in of_sides]
-    n_pos, n_neg = [_effective_size(np.concatenate(side)) for side in of_sides]
+    n_pos, n_neg = [sum([float(w.sum()) for w in side]) for side in of_sides]
     ends = (n_pos + 1.0) / (n_pos + 2.0), 1.0 / (n_neg + 2.0)
+    largest = max([float(w.max()) for side in of_sides for w in side if w.size])
+    of_sides = [[w / largest for w in side] for side in of_sides]  # sums of squares would overflow
     x = [np.concatenate(fold[:2]) for fold in folds]
     y = [np.repeat(ends, [fold[0].size, fold[1].size]) for fold in folds]
     weight = [np.concatenate(sides) for sides in zip(*of_sides, strict=True)]
@@ -328,12 +327,6 @@ def platt_slope(folds: Sequence[Any]) -> float | None:
 def _counted(side: Vector, weight: Vector | None) -> Vector:
     """Return the case weights of a side."""
     return np.ones(side.size) if weight is None else weight
-
-
-def _effective_size(weight: Vector) -> float:
-    """Return the number of rows of equal weight that a mean of so weighted rows is as exact as."""
-    total = float(weight.sum())
-    return total * total / float((weight * weight).sum()) if total > 0.0 else 0.0
 
 
 def _logistic(
