@@ -527,6 +527,43 @@ def test_the_mark_before_the_fraction_can_be_told():
         made(pos, neg, kinds={"n": "number"})
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize(
+    ("odd", "is_told"),
+    [
+        (None, True),
+        ("-1{}234", True),
+        ("", True),
+        ("0{}234", False),  # a fraction
+        ("1{}23", False),
+        ("1234", False),  # a thousand without a mark
+        ("12345{}678", False),
+    ],
+)
+@pytest.mark.parametrize("as_arrow", [False, True])
+def test_a_mark_between_thousands_is_told_by_numbers_without_it(mark, odd, is_told, as_arrow):
+    values = [23_420, 914, 2_053, 87, 19_000, 5, 1_001, 914]
+    words = [f"{x:,}".replace(",", mark) for x in values]
+    words += [] if odd is None else [odd.format(mark)]
+    if as_arrow:
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.table({"n": words, "x": [*range(len(words))]})
+        sides = table.slice(0, 4), table.slice(4)
+    else:
+        sides = [{"n": part, "x": [*range(len(part))]} for part in (words[:4], words[4:])]
+    G, _ = said_if_any(*sides, min_rows=1)
+    assert (f"'23{mark}420' is read as 23,420" in G.plan[0].note) == is_told
+    if is_told:
+        assert ("decimal comma" in G.plan[0].note) == (mark == ".")
+        assert "n > 21210" in G.names
+    elif mark == "." and odd != "1234":
+        assert "n > 21.21" in G.names
+    same = [
+        {"n": part, "x": [*range(len(part))]} for part in ([f"2{mark}000", f"3{mark}000"] * 2, [f"4{mark}000", "7"] * 2)
+    ]
+    assert "is read as" not in said_if_any(*same)[0].plan[0].note  # one number below 1,000 may be a whole one
+
+
 def amounts(n, n_comma, n_unclear):
     """Amounts of which each has one of two marks before the fraction, but for some; their numbers; and which those are."""
     x = np.random.default_rng(0).permutation(np.round(np.geomspace(3, 90_000, n), 2))

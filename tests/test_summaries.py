@@ -575,6 +575,25 @@ def test_numbers_with_either_mark_in_batches_are_those_of_all_words(monkeypatch,
             assert [name for name in H.names if name.startswith("x")] == of_x
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("late", ["87", "1234", "1{}5", "0{}250"])
+@pytest.mark.parametrize("exact", [64, 4096])
+def test_marks_between_thousands_in_batches_are_those_of_all_words(monkeypatch, mark, late, exact):
+    few_are_kept(monkeypatch, points=4096)
+    monkeypatch.setattr(_sketches, "EXACT", exact)
+    monkeypatch.setattr("pnorm.rankers._words.EXACT", exact)
+    x = np.random.default_rng(0).permutation(np.geomspace(2, 900_000, 400).astype(int))
+    words = [*[f"{value:,}".replace(",", mark) for value in x.tolist()[:-1]], late.format(mark)]
+    y = np.arange(400) % 3 == 0
+    whole = quietly(from_table, *[{"x": [v for v, of in zip(words, y, strict=True) if of == side]} for side in (1, 0)])
+    assert ("is read as" in whole.plan[0].note) == (late == "87")
+    parts = [TableSummary.of({"x": words[i : i + 50]}, y[i : i + 50], i) for i in range(0, 400, 50)]
+    for summary in (in_line(parts), pairwise(parts)):
+        H = quietly(summary.rankers)
+        assert H.plan[0].kind == whole.plan[0].kind
+        assert [of.reading.form for of in H._sources] == [of.reading.form for of in whole._sources]
+
+
 def test_a_late_word_among_numbers_is_named(monkeypatch):
     few_are_kept(monkeypatch)
     monkeypatch.setattr(_forms, "SOME", 20)

@@ -39,6 +39,13 @@ _DECIMAL = r"[0-9]{4},|,[0-9]{0,2}$|,[0-9]{4}"
 _EITHER = r"^\s*[+-]?[0-9]{1,3}\.[0-9]{3}\s*$"
 """A number whose point may stand between thousands."""
 
+_THOUSANDS = r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}|[+-]?[0-9]{1,3}"
+"""A number that may have a point between thousands."""
+
+_OTHER = re.compile(
+    rf"^(?![^\S\n]*(?:{_THOUSANDS}|{'|'.join(map(re.escape, NO_VALUE))})[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
+)
+
 _LONGEST = 64
 """Largest number of characters of a number with a decimal comma."""
 
@@ -72,6 +79,8 @@ class Plain:
     """Whether one begins with a zero and goes on with digits, as 007 does."""
     comma: bool = False
     """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
+    grouped: bool = False
+    """Whether one has a point, and each point may stand between thousands."""
 
     def take(self, places: NDArray[np.intp]) -> Plain:
         """Return some of the numbers, with the facts on the format of all."""
@@ -118,7 +127,8 @@ def _of_list(values: list[Any]) -> Plain | None:
     whole = "\n".join(values)
     if "_" in whole or not whole.isascii():
         return None
-    return Plain(numbers, "." in whole, _CODE.search(whole) is not None)
+    point = "." in whole
+    return Plain(numbers, point, _CODE.search(whole) is not None, grouped=point and _OTHER.search(whole) is None)
 
 
 def _with_commas(words: list[str]) -> Plain | None:
@@ -159,7 +169,9 @@ def _of_arrow(column: Any) -> Plain | None:
             return None
     zeros = words.filter(of.starts_with(words, "0"))
     code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
-    return Plain(numbers, bool(of.any(of.match_substring(words, ".")).as_py()), bool(code), comma)
+    point = bool(of.any(of.match_substring(words, ".")).as_py())
+    grouped = point and of.all(of.match_substring_regex(words, rf"^\s*(?:{_THOUSANDS})\s*$")).as_py()
+    return Plain(numbers, point, bool(code), comma, bool(grouped))
 
 
 def marked(column: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -107,6 +107,10 @@ _MONTH = {
     for length in (3, len(name))
 } | {"sept": 9}  # fmt: skip
 
+_LEAST_THOUSANDS = 3
+"""Different numbers with a mark and three digits after it, at least, and different ones below 1,000 without it, from
+which on the mark stands between thousands."""
+
 _LONGEST = 64
 """Characters of a number or a date, at most."""
 
@@ -297,6 +301,8 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     if any(map(is_code, words)):
         return None, ""
     if all_of(_plain, words) is not None:
+        if has_thousands(words, "."):
+            return Form(","), ""
         return Form("." if any("." in word for word in words) else ""), ""
     if not all(map(may_be_number, words[:_FIRST])):
         return None, ""  # a look at some words spares one at all
@@ -322,7 +328,25 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         return Form("." if sum(map(abs, of_point)) > sum(map(abs, of_comma)) else ",", unit, scaled=of_letters), ""
     if all_of(_plain, bare) is not None:
         return Form(".", unit, scaled=of_letters), ""
+    if not unit and not of_letters and has_thousands(bare, ","):
+        return Form("."), ""
     return None, two_numbers(next(word for word, a, b in zip(words, of_point, of_comma, strict=True) if a != b))
+
+
+def has_thousands(words: Sequence[str], mark: str) -> bool:
+    """Return whether a mark with three digits after it stands between thousands, as in 23.420, 914, 2.053 and 87.
+
+    It does if several numbers are below 1,000 and have no mark. Were it the one before a fraction of three digits, one
+    number in a thousand would be whole, and most of the others would have a shorter fraction or a zero at its end.
+    """
+    n_marked = sum([mark in word for word in words])
+    return min(n_marked, len(words) - n_marked) >= _LEAST_THOUSANDS and may_have_thousands(words, mark)
+
+
+def may_have_thousands(words: Iterable[str], mark: str) -> bool:
+    """Return whether all numbers have a mark with three digits after it, or are below 1,000 and have none."""
+    either = re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}\{mark}\d{{3}}|\d{{1,3}})", re.ASCII)
+    return all(map(either.fullmatch, words))
 
 
 def scaled(words: Iterable[str]) -> bool:
@@ -347,6 +371,9 @@ def readings_told(words: Iterable[str], form: Form) -> str:
         lambda word: form.scaled and _letters(_bare(word)[0]),
         lambda word: word.rstrip().endswith(")"),
     ]
+    if form.point and not form.unit:
+        (mark,) = [mark for mark in MARKS if mark != form.point]
+        unusual.append(lambda word: mark in word and _marked(word, mark) is not None)
     if form.mixed:
         one, other = form.of_marks
         unusual = [lambda word: number(word, other) is None, lambda word: number(word, one) is None, *unusual]

@@ -669,6 +669,9 @@ class _Learner:
             return None
         if plain[0].comma != plain[1].comma:
             return None
+        with_point = [of for of in plain if of.point]
+        if with_point and all(of.grouped for of in with_point):
+            return None  # the different words say whether a point is a decimal one
         if any(of.code for of in plain):
             return None if self._wish is None else Reading(NUMBER)
         return Reading(NUMBER, Form("," if plain[0].comma else "." if any(of.point for of in plain) else ""))

@@ -46,6 +46,12 @@ class Written:
     point: bool
     code: bool
     comma: bool
+    grouped: bool
+
+    @classmethod
+    def of(cls, plain: _checks.Plain) -> Written:
+        """Return how plain numbers are written."""
+        return cls(not np.isnan(plain.numbers).all(), plain.point, plain.code, plain.comma, plain.grouped)
 
 
 @dataclass
@@ -159,7 +165,7 @@ class OfRows(Side):
         self.type, plain = cells.type, cells.plain
         self.written = None
         if plain is not None:
-            self.written = Written(not np.isnan(plain.numbers).all(), plain.point, plain.code, plain.comma)
+            self.written = Written.of(plain)
         self._tally: Tally | None = None
 
     @property

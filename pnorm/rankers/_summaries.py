@@ -79,7 +79,7 @@ class SideSummary:
             if kind == UNREAD:
                 row = cells.odd()
                 return replace(new, unread=Odd(cells.value(row), int(rows[row])), types=(cells.type,))
-            written = None if plain is None else Written(True, plain.point, plain.code, plain.comma)
+            written = None if plain is None else Written.of(plain)
             return replace(new, order=cells.order, declared=cells.declared, written=written)
         there = cells.known()
         if not there.any():
@@ -121,8 +121,9 @@ class SideSummary:
 def _both_written(written: Sequence[Written]) -> Written | None:
     if not written or any(of.comma != written[0].comma for of in written):
         return None
-    point, code = any(of.point for of in written), any(of.code for of in written)
-    return Written(True, point, code, written[0].comma)
+    with_point = [of for of in written if of.point]
+    grouped = bool(with_point) and all(of.grouped for of in with_point)
+    return Written(True, bool(with_point), any(of.code for of in written), written[0].comma, grouped)
 
 
 @dataclass(frozen=True, eq=False)

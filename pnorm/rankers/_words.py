@@ -100,7 +100,8 @@ class Fits:
 
     of: dict[tuple[str, str], _Fit]
     said: frozenset[str]
-    """What words are like: "plain" if all are plain numbers, "no code" if none is one, and "no ..." of other marks."""
+    """What words are like: "plain" if all are plain numbers, "no code" if none is one, "no ..." of other marks, and
+    "thousands ." if each point may stand between thousands."""
     numbers_differ: Odd | None
     dates_differ: Odd | None
     """The first word that means two numbers, or two dates."""
@@ -132,6 +133,8 @@ class Fits:
             "no digits": not (date and any(word[:8].isdigit() for word in words)),
             "no dashes": not (date and _forms.has_dashes(words)),
             "year first": not date or _forms.may_begin_with_year(words),
+            "thousands .": number and _forms.may_have_thousands(filter(_forms.may_be_number, words), "."),
+            "thousands ,": number and _forms.may_have_thousands(filter(_forms.may_be_number, words), ","),
         }
         numbers = _differ(meanings, (NUMBER, "."), (NUMBER, ","), values, rows)
         dates = _differ(meanings, (DATE, DAY_FIRST), (DATE, MONTH_FIRST), values, rows)
@@ -147,10 +150,13 @@ class Fits:
         fits = dict.fromkeys(_FORMS, none) | {(NUMBER, "."): fit}
         if not plain.point:
             fits[NUMBER, ","] = fit
+        is_small = not plain.point and bool((np.abs(x) < 1000.0).all())
         said = (
             ["plain", "no unit", "no dots", "no dashes", "year first"]
             + ["no code"] * (not plain.code)
             + ["no point"] * (not plain.point)
+            + ["thousands ."] * (plain.grouped or is_small)
+            + ["thousands ,"] * is_small
         )
         fits |= {(NUMBER, name): fit for name in _MIXED}
         marks = Marks()
@@ -164,6 +170,8 @@ class Fits:
             thousands = np.where(unclear, np.round(1000.0 * x), x)
             fits[NUMBER, "mixed"] = _Fit(Quantiles.of(x[~unclear]), odds=odds, unread=counts[1])
             fits[NUMBER, "mixed ,"] = _Fit(Quantiles.of(thousands))
+            if plain.grouped:
+                fits[NUMBER, ","] = fits[NUMBER, "mixed ,"]
         return cls(fits, frozenset(said), None, None, marks)
 
     def merged(self, other: Fits) -> Fits:
@@ -277,6 +285,8 @@ class FittedText(Text):
         if "no code" not in said:
             return None, ""
         if "plain" in said and of_point is not None:
+            if of_comma is not None and "thousands ." in said and _forms.has_thousands(self.words, "."):
+                return Form(","), ""
             return Form("" if "no point" in said else "."), ""
         if of_point is None or of_comma is None:
             fit, point = (of_point, ".") if of_point is not None else (of_comma, ",")
@@ -288,6 +298,8 @@ class FittedText(Text):
                 float(np.abs(x) @ n) for x, n in [of.numbers.points() for of in (of_point, of_comma) if of.numbers]
             ]
             return Form("." if sizes[0] > sizes[1] else ",", of_point.unit, scaled=of_point.scaled), ""
+        if not (of_point.unit or of_point.scaled) and "thousands ," in said and _forms.has_thousands(self.words, ","):
+            return Form("."), ""
         return None, _forms.two_numbers(self._fits.numbers_differ.value.strip())
 
     def unit(self) -> str:
