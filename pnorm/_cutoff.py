@@ -123,8 +123,8 @@ class Cutoff:
     """Number of possible cuts. The intervals hold for all of them at once."""
     _zero = cast("float | None", None)  # no field, so that cut-offs of estimators equal those of `cutoff`
     """The `threshold_` of an estimator, which its `decision_function` subtracts; None for other cut-offs."""
-    _written = cast("str | None", None)  # no field either; a cut-off that is read from a file prints all digits
-    """The score of the nearest cut as `written`."""
+    _written = cast("str | None", None)  # no field either
+    """The score of the nearest cut as `written`; None prints all digits."""
     _is_further = False  # nor this
     """Whether an estimator found no cut-off on as many rows before."""
 
@@ -139,8 +139,9 @@ class Cutoff:
         Returns
         -------
         dict
-            By name; an `Estimate` is a dictionary of ``value``, ``low`` and ``high``. With ``after_a_failure``, which
-            is True, if an estimator chose it after another one on as many rows was not found.
+            By name; an `Estimate` is a dictionary of ``value``, ``low`` and ``high``. With ``written``, the nearest
+            score in as many digits as it is printed with. With ``after_a_failure``, which is True, if an estimator
+            chose it after another one on as many rows was not found.
         """
         found: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name, value in found.items():
@@ -148,6 +149,8 @@ class Cutoff:
                 found[name] = dict(zip(("value", "low", "high"), value, strict=True))
             elif isinstance(value, tuple):
                 found[name] = list(value)
+        if self._written is not None:
+            found["written"] = self._written
         return found | {"after_a_failure": True} if self._is_further else found
 
     @staticmethod
@@ -724,6 +727,7 @@ def _read(fields: _checks.Fields) -> Cutoff:
             )
         one_list = Interval(low, high)
     is_further = fields.has("after_a_failure") and fields.of(bool, "after_a_failure")
+    digits = fields.of(str, "written") if fields.has("written") else None
     fields.nothing_else()
     there = [value is not None for value in (*about.values(), precision, recall, hits, one_list)]
     if any(there) != all(there):
@@ -733,13 +737,26 @@ def _read(fields: _checks.Fields) -> Cutoff:
         )
     if score != (about["nearest"] if kept else None) or (kept and score is None):
         raise ValueError("'score' of the cut-off must be 'nearest' where 'kept' is true, and null where it is false")
+    if digits is not None and not _is_near(digits, about["nearest"]):
+        raise ValueError(
+            f"'written' of the cut-off must be 'nearest', rounded to six digits or more; got {shown(digits)}"
+        )
     if depth > n_pos + n_neg or share > 1.0:
         raise ValueError("'depth' of the cut-off must be n_pos + n_neg at most, and 'share' 1 at most")
     if asked == "budget" and target >= of:
         raise ValueError("'target' of the cut-off, a budget, must be less than 'of', the rows of a list")
     found = Cutoff(asked, target, kept, score, about["nearest"], about["promised"], confidence, depth, n_pos, n_neg,
                    prior, of, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+    object.__setattr__(found, "_written", digits)
     return of_estimator(found, None, is_further)
+
+
+def _is_near(text: str, score: float | None) -> bool:
+    """Return whether a text is a score, rounded."""
+    try:
+        return score is not None and math.isclose(_checks.numeral(text), score, rel_tol=1e-5)
+    except ValueError:
+        return False
 
 
 def _estimate(fields: _checks.Fields, key: str, confidence: float) -> Estimate | None:

@@ -1034,8 +1034,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
         if auto and weight is not None and weight.mean() < _LEAST_WEIGHT:
             warn(
-                f"sample_weight has the mean {weight.mean():.3g}. A row of weight w counts as w copies, so the choice of "
-                f"p and the penalty sees {weight.sum():.3g} rows in place of {y.size:,}. Divide the weights by their mean",
+                f"sample_weight has the mean {weight.mean():.3g}. A row of weight w counts as w copies, so the choice "
+                f"of p and the penalty sees {weight.sum():.3g} rows in place of {y.size:,}. Divide the weights by "
+                "their mean",
                 UserWarning,
             )
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]

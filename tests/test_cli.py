@@ -834,6 +834,8 @@ def test_a_list_of_noise_is_said_to_be_one(capsys, tmp_path):
     assert re.search(rf"\nTest on .*\n  {told}\n", out)
     assert told in page.read_text(encoding="utf-8")
     assert "Do not use this list." in out
+    _, cut, _ = run(capsys, path, "--label", "y", "-p", 1, "--l2", 0.01, "--budget", 10)
+    assert f"\nCut-off\n  {told} So a cut-off of it is of no use.\n" in cut
     assert "No probabilities are shown" in out
     assert not re.search(r"rank .* probability", out)
     assert not {"--budget", "--save", "--model"} & {word for words in next_steps(out).values() for word in words}
@@ -842,6 +844,37 @@ def test_a_list_of_noise_is_said_to_be_one(capsys, tmp_path):
     assert (status, "does not show that this list is better than a random order" in out) == (0, False)
     assert told not in page.read_text(encoding="utf-8")
     assert "Save the model" in next_steps(out)
+
+
+def test_ids_of_several_rows_are_to_be_kept_together(capsys, tmp_path):
+    rng, path, model = np.random.default_rng(0), tmp_path / "t.csv", tmp_path / "m.json"
+    y = np.arange(600) % 4 == 0
+    table = {"x": rng.normal(size=600) + y, "order": [f"A{k}" for k in range(600)], "y": y.astype(int)}
+    for name, steps in (
+        ("Client Nr.", {"Keep the rows of an id together": "Client Nr."}),
+        ("client", {"Show the id of each row": "order"}),
+    ):
+        pandas.DataFrame(table | {name: [f"C{k // 3}" for k in range(600)]}).to_csv(path, index=False)
+        status, out, _ = run(capsys, path, "--label", "y", *QUICK, "--save", model)
+        assert status == 0
+        assert {what: of[-1] for what, of in next_steps(out).items() if of[-2] == "--id"} == steps
+    assert run(capsys, path, "--label", "y", *QUICK, "--id", "client")[0] == 0
+    hint = "  y is the label of the model. To test the list: --label y\n"
+    assert hint in run(capsys, path, "--model", model)[1]
+    assert hint not in run(capsys, path, "--model", model, "--label", "y")[1]
+
+
+def test_the_sheets_of_a_workbook_without_the_label_are_named(capsys, tmp_path):
+    pytest.importorskip("python_calamine")
+    path = tmp_path / "t.xlsx"
+    with pandas.ExcelWriter(path) as workbook:
+        pandas.DataFrame({"note": ["read me"]}).to_excel(workbook, sheet_name="Info", index=False)
+        pandas.DataFrame({"x": [1, 2], "y": [0, 1]}).to_excel(workbook, sheet_name="Rows", index=False)
+    _, _, err = run(capsys, path, "--label", "y")
+    assert err == (
+        f"pnorm: error: no column 'y' in {path}; its columns are note. This is the sheet 'Info'; the other is 'Rows'. "
+        "Choose one with --sheet\n"
+    )
 
 
 def test_another_list_that_is_better_beyond_chance_comes_with_a_warning():

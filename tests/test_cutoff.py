@@ -570,7 +570,7 @@ def test_a_record_is_plain():
         plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert plain["score"] == found.score
         assert plain["hits"] == {"value": found.hits, "low": found.hits.low, "high": found.hits.high}
-        assert set(plain) == set(found.__dataclass_fields__)
+        assert set(plain) == {*found.__dataclass_fields__, "written"}
         assert found == pnorm.cutoff(F_POS, F_NEG, **asked)
 
 

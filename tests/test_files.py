@@ -129,8 +129,15 @@ def test_a_cut_off_comes_back_and_says_which_rows_to_take(path, asked):
     pnorm.save(path, [1.0], cutoff=found)
     model = pnorm.load(path)
     assert model.cutoff.to_dict() == found.to_dict()
-    at = f"{found.score!r}".removesuffix(".0")  # all digits, as the rows are not in the file
-    assert str(model.cutoff) == str(found).replace(f"score of {found._written} ", f"score of {at} ")
+    assert str(model.cutoff) == str(found)  # the score has as many digits
+    old = {name: value for name, value in found.to_dict().items() if name != "written"}
+    at = f"{found.score!r}".removesuffix(".0")
+    assert str(pnorm.Cutoff.from_dict(old)) == str(found).replace(f"score of {found._written} ", f"score of {at} ")
+    for text in ("", "1_0", "high", f"{found.score + 1}"):
+        with pytest.raises(
+            ValueError, match="'written' of the cut-off must be 'nearest', rounded to six digits or more"
+        ):
+            pnorm.Cutoff.from_dict(old | {"written": text})
     X = np.append(np.linspace(-40.0, 40.0, 999), found.score)[:, None]
     taken = model.predict(X)
     assert taken.dtype == bool
@@ -279,7 +286,7 @@ def test_a_cut_off_that_does_not_fit_is_refused_by_name(path, change, message):
 
 def test_a_cut_off_that_lacks_a_field_is_refused():
     found = pnorm.cutoff(F_POS, F_NEG, precision=0.7).to_dict()
-    for key in found:
+    for key in found.keys() - {"written"}:
         with pytest.raises(ValueError, match=f"the cut-off must have the field '{key}'"):
             pnorm.Cutoff.from_dict({name: value for name, value in found.items() if name != key})
     with pytest.raises(TypeError, match="the cut-off must be a dictionary, as to_dict returns it; got list"):

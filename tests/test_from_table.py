@@ -827,6 +827,15 @@ def test_a_long_duration_is_written_in_one_unit_and_the_text_reads_back():
     assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25, 0.0, -1e-13)] == [
         "3.2 years", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-36 months", "9.3 years", "0 d", "0 d",
     ]  # fmt: skip
+    for years, months in itertools.product((1, 2, 3, 4, 30), range(1, 12)):
+        text, days = (
+            f"{years} year{'s' * (years > 1)} {months} month{'s' * (months > 1)}",
+            years * 365.25 + months * 30.44,
+        )
+        assert _forms.span_text(days) == text
+        assert _forms.span_text(-days) == f"-{text}"
+        assert _forms.duration(text) == round(86400e6 * days)
+    assert not [days for days in range(366, 20_000) if "month" in _forms.span_text(days) and days % 761]  # whole days
     for days in (1168.8, 1.5, 0.01, -1095.84, -1.25, 400.123456):
         assert _forms.duration(_forms.span_text(days)) == pytest.approx(86400e6 * days, abs=1.0)
 

@@ -315,6 +315,7 @@ def test_sheets_of_a_workbook(tmp_path):
     data = workbook(ROWS, Other=[["x"], [1], [2]], Empty=[])
     source = opened(tmp_path, data, "t.xlsx")
     assert source.notes == ["reads the sheet Leads, the first of 3"]
+    assert source.elsewhere == ". This is the sheet 'Leads'; others are 'Other', 'Empty'. Choose one with --sheet"
     for sheet in ("Other", "2"):
         assert table_of(opened(tmp_path, data, "t.xlsx", sheet=sheet)) == {"x": ["1", "2"]}
     for sheet in ("0", "4", "other"):

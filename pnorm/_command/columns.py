@@ -218,7 +218,7 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
     _check_rows(source, path)
 
     def one(given: str | None) -> str | None:
-        return None if given is None else column_named(given, header, path)
+        return None if given is None else column_named(given, header, path, getattr(source, "elsewhere", ""))
 
     label, ids, time = one(arguments.label), one(arguments.id), one(getattr(arguments, "time", None))
     ignored = _several(arguments.ignore, header, path)
@@ -239,15 +239,15 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
     return Columns(used, label, ids, time, header, options.missing(arguments.missing))
 
 
-def column_named(given: str, header: Sequence[str], path: str) -> str:
-    """Return the column with a name, or else with a number from 1."""
+def column_named(given: str, header: Sequence[str], path: str, elsewhere: str = "") -> str:
+    """Return the column with a name, or else with a number from 1; `elsewhere` ends the message that there is none."""
     if given in header:
         return given
     if given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= len(header):
         return header[int(given) - 1]
     near = nearest(given, header)
     hint = f"; did you mean {_checks.shown(near[0])}?" if near else f"; its columns are {first(header, 20)}"
-    raise CommandError(f"no column {_checks.shown(given)} in {path_shown(path)}{hint}")
+    raise CommandError(f"no column {_checks.shown(given)} in {path_shown(path)}{hint}{elsewhere}")
 
 
 def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> list[str]:

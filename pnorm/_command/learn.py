@@ -54,7 +54,7 @@ from pnorm._report.verdicts import (
 from pnorm._tables import RANK, Source
 from pnorm.rankers import Rankers
 from pnorm.rankers._from_table import is_of_columns
-from pnorm.rankers._table import Table, suspects
+from pnorm.rankers._table import ID_BY_NAME, ID_OF_SEVERAL, Table, suspects
 
 _REFITTED = "After the test, the model was trained again on all rows. No rows are left to test the saved model."
 
@@ -407,6 +407,7 @@ def _print(
     printing.warn([*asked, *others, *texts(told, "better")])
     title, where = _where(job, found)
     is_test = found.tested is not None
+    is_good = not is_test or found.quality.beats_chance
     below = [*texts(told, "choice"), *([*in_test(learned.H), *texts(told, "simpler")] if is_test else [])]
     under = printing.test_notes(found.quality, bool(arguments.details)) if is_test else []
     printing.section(title, [*where, *printing.quality_lines(found.quality, is_test, below), *under])
@@ -416,9 +417,10 @@ def _print(
         lines = printing.cutoff_lines(found.cutoff, job.at_random)
         if arguments.budget is not None:
             lines += printing.budget_notes(found.cutoff, found.quality.main, arguments.of is not None)
+        if not is_good:
+            lines = printing.sentences(f"{markup.NO_BETTER} So a cut-off of it is of no use.") + lines
         printing.section("Cut-off", lines)
     printing.section(*_list(job, found, top, _among(together, top[1])))
-    is_good = not is_test or found.quality.beats_chance
     printing.section("Model", printing.summary_lines(learned, bool(arguments.details), is_good))
     if arguments.details:
         kind = arguments.rankers or learned.kind or "as given"
@@ -627,9 +629,11 @@ def _next(
     if together and not apart and is_useful:
         weak, strong = _weaker_first(job, found, together[0][:2])
         leave_out(f"Leave out {shown(weak, 40)}, which moves together with {shown(strong, 40)}", weak)
-    ids = [of.name for of in plan if of.is_id]
+    ids = sorted([of for of in plan if of.is_id], key=lambda of: not of.note.startswith((ID_BY_NAME, ID_OF_SEVERAL)))
     if job.columns.id is None and ids:
-        step("Show the id of each row", ["--id", ids[0]])
+        is_of_several = ids[0].note.startswith(ID_OF_SEVERAL)
+        what = "Keep the rows of an id together" if is_of_several else "Show the id of each row"
+        step(what, ["--id", ids[0].name])
     if found.cutoff is None and found.tested is not None and found.learned.push == "top" and is_useful:
         step(f"Set a cut-off, such as {found.quality.main:,} rows", ["--budget", str(found.quality.main)])
     named = [] if job.columns.id is None else ["--id", job.columns.id]

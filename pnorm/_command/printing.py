@@ -604,7 +604,9 @@ def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
     if found.score is None:
         return [f"The model has no cut-off: none guaranteed {found._aim()}."]
     n = int(np.count_nonzero(f >= found.score))
-    at = written(found.score, f)
+    at = found._at()  # as it was printed when it was chosen
+    if not np.array_equal(f >= float(at), f >= found.score):
+        at = written(found.score, f)
     lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
     if found.precision is not None:
         share, then = 100 * n / f.size, 100 * found.share

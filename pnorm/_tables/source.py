@@ -53,6 +53,8 @@ class Source(ABC):
         """Columns that were the index of a frame: they may name rows, but are no measurements."""
         self.notes = list(notes)
         """Assumptions about the format of the file, one sentence each."""
+        self.elsewhere = ""
+        """Where else a column may be, for the message that there is none of this name."""
         self.names = named(path, names, self.notes)
 
     @abstractmethod

@@ -49,6 +49,10 @@ class WorkbookSource(Source):
         kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
         self._numbers = [number for number, _ in rows]
         super().__init__(path, [header[c] for c in kept], notes)
+        others = [name for name in sheets if name != chosen]
+        if others:
+            also = f"{'the other is' if len(others) == 1 else 'others are'} {first(others, 8, _quoted)}"
+            self.elsewhere = f". This is the sheet {_quoted(chosen)}; {also}. Choose one with --sheet"
         self._columns = {name: columns[c] for name, c in zip(self.names, kept, strict=True)}
 
     def __len__(self) -> int:

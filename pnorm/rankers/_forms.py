@@ -770,13 +770,18 @@ def clock_text(hours: float) -> str:
 def span_text(days: float) -> str:
     """Return a duration of so many days: in days, hours, minutes and seconds, or a long one in one unit with decimals.
 
-    Tenths of years and whole months are written as such. Their lengths of 365.25 and 30.44 days have a multiple of a
-    whole day first at 4 years and at 25 months.
+    Tenths of years and whole months are written as such, and so are years and months. Their lengths of 365.25 and 30.44
+    days have a multiple of a whole day first at 4 years and at 25 months, and together not below 12 months.
     """
     for unit, decimals in (("year", 1), ("month", 0)):
         n = round(abs(days) / UNITS_OF_TIME[unit], decimals)
         if n and abs(abs(days) - n * UNITS_OF_TIME[unit]) < 1e-9:
             return f"{math.copysign(n, days):.10g} {unit}" + "s" * (n != 1.0)
+    years, beyond = divmod(abs(days), UNITS_OF_TIME["year"])
+    months = round(beyond / UNITS_OF_TIME["month"])
+    if years and 0 < months < 12 and abs(beyond - months * UNITS_OF_TIME["month"]) < 1e-9:
+        parts = [f"{years:.10g} year" + "s" * (years != 1.0), f"{months} month" + "s" * (months != 1)]
+        return "-" * (days < 0.0) + " ".join(parts)
     rest, parts = abs(round(86400e6 * days)), []
     if not rest:
         return "0 d"

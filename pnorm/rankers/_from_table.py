@@ -37,6 +37,8 @@ from pnorm.rankers._table import (
     EMPTY,
     FILLED,
     ID,
+    ID_BY_NAME,
+    ID_OF_SEVERAL,
     NO_LEVEL,
     OF,
     SEPARATES,
@@ -124,7 +126,7 @@ _LEAST_SPAN = {"month": 365.0, "weekday": 14.0, "hour": 2.0}
 """Days between the first date and the last, from which on this is read off dates."""
 
 _NAMED_ID = re.compile(
-    r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)$)|[a-z](?:Id|ID|Nr|Key)$"
+    r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)\.?$)|[a-z](?:Id|ID|Nr|Key)$"
     r"|(?i:^(?:row|user|customer|client|order|account|case|patient|person|member|item|record)id$)"
 )
 """Names of columns of numbers that identify a row."""
@@ -953,7 +955,7 @@ class _Learner:
         if x.different == x.values.size <= EXACT:  # no points of a sketch
             self._has_levels = int(np.diff(x.ends, prepend=0).max()) >= self._how.min_rows
         if _NAMED_ID.search(self._label):
-            raise AllDiffer(f"{ID} by its name")
+            raise AllDiffer(ID_BY_NAME)
         if n > 2 * FEW and self._span <= 3.0 * n:
             raise LeaveOut(f"{ID}: whole numbers one after the other")
 
@@ -987,6 +989,8 @@ class _Learner:
         missing = sum(self._missing)
         self._all_rare = self._wish is not None and not kept
         if not kept and not missing:
+            if self._wish is None and _NAMED_ID.search(self._label):
+                raise LeaveOut(f"{ID_OF_SEVERAL}: {NO_LEVEL} {self._how.min_rows} rows")
             raise LeaveOut(f"{NO_LEVEL} {self._how.min_rows} rows")
         if len(kept) + bool(rare) + bool(missing) < 2:
             raise LeaveOut("all values are equal")

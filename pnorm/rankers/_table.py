@@ -40,6 +40,7 @@ _TOLD = 8
 """Levels in a message, at most."""
 
 SEPARATES, ID, AS_ASKED = "almost separates the labels alone", "an id", "as asked"
+ID_BY_NAME, ID_OF_SEVERAL = f"{ID} by its name", f"{ID} of several rows by its name"
 """The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
 
 AGREES = "agrees with the label in"
