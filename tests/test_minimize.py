@@ -119,6 +119,25 @@ def test_separation_by_the_tiny_difference_of_two_columns_is_never_certified(apa
         assert (pos @ lam).min() > (neg @ lam).max()
 
 
+@pytest.mark.parametrize("l2", [1e-14, 1e-12, 1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("p", [1, 4, 32])
+def test_a_tiny_penalty_on_columns_far_from_zero_has_a_small_gap(p, l2):
+    """A slope that rounding changes by e adds e**2 / (2 l2) to the gap, unless it is computed to more digits."""
+    rng = np.random.default_rng(2)
+    sizes, centres = np.array([1.0, 1e3, 1e6, 1e-3]), np.array([0.0, 5e4, 1e6, 0.0])
+    pos, neg = [(rng.normal(size=(n, 4)) + more) * sizes + centres for n, more in ((24, 0.4), (30, 0.0))]
+    lam, trace = pnorm.minimize(pos, neg, p=p, l2=l2)
+    objective = exact.Objective(pos, neg, p, l2=l2)
+    infimum, _ = objective.minimum(start=lam)
+    assert trace.gap <= 1e-6
+    for share in (1.0, 0.999, 0.5):
+        c = certificate(pos, neg, None, p, share * lam, l2=l2)
+        assert c.gap >= objective.value(share * lam) - infimum
+        assert c.lower_bound <= infimum
+    for point, gap in zip(trace.path, trace.gaps, strict=True):
+        assert gap >= objective.value(point) - infimum
+
+
 def test_the_moments_behind_a_certificate_match():
     problem = random_problem(2)
     lam, _ = pnorm.minimize(**problem)

@@ -47,6 +47,10 @@ _LEAST = 1e-9
 _LARGEST = 1e100
 """Upper bound on the ratio by which a weight of a certificate grows."""
 
+_HIDDEN, _FEW = 1e-11, 256
+"""The part of a gap, in nats, that comes from the rounding of slopes, and weak rankers, at most, from which on and of
+which slopes are computed in twice the working precision."""
+
 _FAR = "a Newton step changes weights by more than a float can hold"
 
 _CUT = 1.5 * _LEAST - 1.0
@@ -86,7 +90,12 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
     """
     nothing_else = Penalty.of(problem.n_rankers, l2=curvature.l2)
     if curvature.l2 > 0.0:
-        return certify_bounded(problem, point, curvature, nothing_else, delta)
+        found = certify_bounded(problem, point, curvature, nothing_else, delta)
+        added = nothing_else.value(point.lam)
+        if found.hidden <= max(_HIDDEN, added) or problem.n_rankers > _FEW:
+            return found
+        bare = certify_signs(problem, point, curvature, nothing_else.bounds_alone())  # a bound with a penalty, too
+        return min(found, replace(bare, gap=bare.gap + added), key=lambda bound: bound.gap)
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, curvature, nothing_else)
     careful = curvature.null is not None
@@ -122,17 +131,19 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
 
-    def bound(delta: Vector) -> Bound:
+    def bound(delta: Vector, careful: bool = False) -> Bound:
         moved = _Moved(problem, point, means, delta, cut=True)
         if moved.entropy == math.inf:
             return Bound(math.inf, rounding, math.nan, moved.lowest, _FAR)
-        residual, error = _residual(problem, point, means, moved, False)
+        residual, error = _residual(problem, point, means, moved, careful)
         gap = penalty.gap(point.lam, p * residual, p * error)
         hidden = gap - penalty.gap(point.lam, p * residual)
         gap = moved.entropy + gap + _effect_of_scores(problem, point, moved) + rounding
         return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "", hidden=hidden)
 
     found = bound(delta)
+    if found.hidden > _HIDDEN and problem.n_rankers <= _FEW:
+        found = min(found, bound(delta, careful=True), key=lambda bound: bound.gap)
     if found.least >= 2.0 * _LEAST:
         return found
     return min(found, bound(np.zeros_like(delta)), key=lambda bound: bound.gap)
