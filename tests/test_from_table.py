@@ -561,7 +561,11 @@ def test_a_mark_between_thousands_is_told_by_numbers_without_it(mark, odd, is_to
     same = [
         {"n": part, "x": [*range(len(part))]} for part in ([f"2{mark}000", f"3{mark}000"] * 2, [f"4{mark}000", "7"] * 2)
     ]
-    assert "is read as" not in said_if_any(*same)[0].plan[0].note  # one number below 1,000 may be a whole one
+    note = "'2.000' is read as 2, and may mean 2000"  # one number below 1,000 may be a whole one
+    assert (note in said_if_any(*same)[0].plan[0].note) == (mark == ".")
+    for kind in ("number", "decimal point", "decimal comma"):
+        G, _ = said_if_any(*same, kinds={"n": kind}) if mark == "." else (None, "")
+        assert G is None or "may mean" not in G.plan[0].note
 
 
 def amounts(n, n_comma, n_unclear):

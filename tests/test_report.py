@@ -1,6 +1,7 @@
 """The report: the page is whole, needs nothing else, escapes all that users name, and its numbers are those of metrics."""
 
 import dataclasses
+import itertools
 import math
 import re
 import warnings
@@ -729,6 +730,16 @@ def test_ticks_are_round_and_few_and_within(low, high):
 def test_ticks_of_logarithms_are_powers_of_ten():
     assert charts.Axis(3.0, 2e5, "", str, True).values() == [10.0, 100.0, 1000.0, 1e4, 1e5]
     assert charts.Axis(3.0, 60.0, "", str, True).values() == [5.0, 10.0, 20.0, 50.0]
+    for width, n in ((560.0, 9), (320.0, 5), (150.0, 2)):  # texts do not run into each other
+        axis = charts.Axis(1e4, 9e4, "", charts.plain_number, ticks=8)
+        drawn = str(charts.Chart(axis, charts.Axis(0.0, 1.0, "", str), "", "", width=width))
+        found = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle">\d+,000<', drawn)
+        assert len(found) == n
+        assert all(float(b) - float(a) > 6 * 6.8 for a, b in itertools.pairwise(found))
+    for low, high in ((0.5, 9.0), (2.2, 9.1), (4.9, 11.0)):
+        years = charts.Axis(low * 365.25, high * 365.25, "", str, ticks=2, unit=365.25).values()
+        assert len(years) > 1
+        assert all(year / 365.25 == pytest.approx(round(year / 365.25)) for year in years)
     assert charts.Axis(1.0, 100.0, "", str, True).at([1.0, 10.0, 100.0, 1e9]).tolist() == [0.0, 0.5, 1.0, 1.0]
     for longest, values in ((20.0, [0.0, 10.0, 20.0]), (100.0, [0.0, 2 * 30.44]), (800.0, [0.0, 365.25, 2 * 365.25])):
         axis = charts.Axis(0.0, longest, "", str, ticks=3, unit=pictures._unit_of_time(longest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pnorm._checks import Vector
 from pnorm._checks.text import short_count
 from pnorm._report import markup
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 52.0
 """Room around the frame of a chart, for its labels."""
 
 ABOVE = 20.0
@@ -55,7 +56,11 @@ class Axis:
         if self.dates and len(firsts := _firsts(self.low, self.high, self.ticks)) > 1:
             return firsts
         if self.unit != 1.0:
-            of_unit = round_values(self.low / self.unit, self.high / self.unit, self.ticks)
+            low, high, most = self.low / self.unit, self.high / self.unit, self.ticks
+            of_unit = round_values(low, high, most)
+            while len(of_unit) < 2 and high > low:
+                most += 1
+                of_unit = round_values(low, high, most)
             return [value * self.unit for value in of_unit]
         found = _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
         if len(found) < 2 and self.high > self.low and not self.log:
@@ -140,11 +145,11 @@ class Chart:
             y = at.split(",")[1]
             parts.append(f'<line class="grid" x1="{left:.1f}" x2="{right:.1f}" y1="{y}" y2="{y}"/>')
             parts.append(f'<text x="{left - 6:.1f}" y="{float(y) + 4:.1f}" text-anchor="end">{told}</text>')
-        for tick, told in self.x.written():
-            (at,) = self._points([tick], [self.y.low])
-            x = at.split(",")[0]
-            parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{base:.1f}" y2="{base + 4:.1f}"/>')
-            parts.append(f'<text x="{x}" y="{base + 17:.1f}" text-anchor="middle">{told}</text>')
+        written = self.x.written()
+        across = [float(self._points([tick], [self.y.low])[0].split(",")[0]) for tick, _ in written]
+        for x, told in _apart(list(zip(across, [told for _, told in written], strict=True))):
+            parts.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{base:.1f}" y2="{base + 4:.1f}"/>')
+            parts.append(f'<text x="{x:.1f}" y="{base + 22:.1f}" text-anchor="middle">{told}</text>')
         parts += self._drawn
         parts.append(f'<line class="axis" x1="{left:.1f}" x2="{right:.1f}" y1="{base:.1f}" y2="{base:.1f}"/>')
         middle = 0.5 * (left + right)
@@ -153,6 +158,18 @@ class Chart:
             f'<svg viewBox="0 0 {self.width:g} {self.height:g}" role="img">'
             f"<title>{self.title}</title><desc>{self.told}</desc>{''.join(parts)}</svg>"
         )
+
+
+def _apart(ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return every tick, or every second, fourth, ... one, so that their texts do not run into each other."""
+    sizes = [(x, 0.5 * _CHARACTER * (1 + len(html.unescape(told)))) for x, told in ticks]
+    while any(b - a < half + other for (a, half), (b, other) in itertools.pairwise(sizes)):
+        sizes, ticks = sizes[::2], ticks[::2]
+    return ticks
+
+
+_CHARACTER = 6.8
+"""The width of a digit, of text of 12 pixels."""
 
 
 def _without_repeats(points: Sequence[str]) -> list[str]:

@@ -349,6 +349,20 @@ def may_have_thousands(words: Iterable[str], mark: str) -> bool:
     return all(map(either.fullmatch, words))
 
 
+def thousands_told(words: Iterable[str]) -> str:
+    """Return how the first number with a point is read that may stand between thousands; "" if one may not."""
+    words = list(words)
+    if not may_have_thousands(words, "."):
+        return ""
+    word = next((word for word in words if "." in word), "")
+    values = [_marked(word, point) for point in MARKS]
+    return f"{word!r} is read as {values[0]:.12g}, {MAY_MEAN} {values[1]:.12g}" if None not in values else ""
+
+
+MAY_MEAN = "and may mean"
+"""Words of a note on a number that is read in one of two ways."""
+
+
 def scaled(words: Iterable[str]) -> bool:
     """Return whether letters after numbers stand for powers of ten; an m alone may be metres, minutes or months."""
     found = {(letters, unit) for bare, unit in map(_bare, words) for letters in [_letters(bare)] if letters}

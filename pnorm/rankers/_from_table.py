@@ -586,7 +586,7 @@ class _Learner:
         self._alone = self._agrees = self._one_sided = self._words_told = self._spelled = self._apart = ""
         self._code = self._unclear = ""
         self._words: tuple[str, ...] = ()
-        self._all_rare = self._has_levels = False
+        self._all_rare = self._has_levels = self._grouped = False
         self._span, self._ends = 0.0, (0.0, 0.0)
 
     def learn(self) -> _Learned:
@@ -673,6 +673,7 @@ class _Learner:
             return None
         with_point = [of for of in plain if of.point]
         if with_point and all(of.grouped for of in with_point):
+            self._grouped = True
             return None  # the different words say whether a point is a decimal one
         if any(of.code for of in plain):
             return None if self._wish is None else Reading(NUMBER)
@@ -844,6 +845,8 @@ class _Learner:
         self._keep_unread(reading, x)
         if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point or reading.form.mixed:
             self._note = _forms.readings_told(self._column.text().words, reading.form)
+        if self._grouped and self._wish is None and reading.form.point == ".":
+            self._note = _forms.thousands_told(self._column.text().words)
         parts = []
         for of in OF.get(reading.kind, ("",)):
             if self._span < _LEAST_SPAN.get(of, 0.0):
