@@ -45,6 +45,7 @@ _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}|[+-]?[0-9]{1,3}"
 _OTHER = re.compile(
     rf"^(?![^\S\n]*(?:{_THOUSANDS}|{'|'.join(map(re.escape, NO_VALUE))})[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
 )
+"""The start of a line with anything else that is known."""
 
 _LONGEST = 64
 """Largest number of characters of a number with a decimal comma."""
