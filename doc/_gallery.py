@@ -1,4 +1,4 @@
-"""Hooks of the gallery: an order, a style for the pictures, cards of one panel, and plain text in notebooks."""
+"""Hooks of the gallery: an order, a style for the pictures, cards of a few panels, and plain text in notebooks."""
 
 import json
 import re
@@ -24,7 +24,7 @@ in_order = ExplicitOrder(
     ]
 )
 
-PANELS = {"plot_choose_p": (0.0, 0.0, 0.536, 1.0), "plot_medical_score": (0.0, 0.0, 0.5, 0.5)}
+PANELS = {"plot_choose_p": (0.0, 0.0, 0.536, 1.0), "plot_medical_score": (0.0, 0.0, 0.5, 1.0)}
 """The part of the first picture, as left, upper, right and lower end, whose words can be read on a card."""
 
 
@@ -48,7 +48,7 @@ def setup(app):
 
 
 def crop_cards(app):
-    """Show one panel on the cards of examples whose pictures have several."""
+    """Show some panels on the cards of examples whose pictures have several."""
     folder = Path(app.srcdir) / "gallery" / "images"
     for name, ends in PANELS.items():
         with Image.open(folder / f"sphx_glr_{name}_001_2_00x.png") as picture:

@@ -151,7 +151,7 @@ for name in ("one list", "groups", "groups, equal, p = 4", "listwise, kendall"):
 # One set of four coefficients serves both kinds of queries. The picture shows
 # the mean NDCG at 10 of each kind, with 95 % intervals over its queries.
 
-figure, ax = plt.subplots(figsize=(7, 3.2))
+figure, ax = plt.subplots(figsize=(7, 4.2))
 for shift, kind, of, colour in (
     (-0.12, "narrow", ~wide_new, "C0"),
     (0.12, "wide", wide_new, "C1"),

@@ -46,6 +46,7 @@ from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
 from pnorm._minimize import minimize
+from pnorm._reasons import fingerprint
 from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
 from pnorm._score import intercept_by_mean, scored, sigmoid
@@ -795,8 +796,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
         self._offset = None if trace.intercepts is None else -float(trace.intercepts[self.n_iter_])
         self.slope_ = 1.0 if chosen is None else chosen.slope
+        f = self._score(known.X, strict=None)
+        self._training_scores = fingerprint.of(f)
         if self._offset is not None:
-            self._recalibrate(known)
+            self._recalibrate(known, f)
             self.threshold_ = self._offset
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
@@ -816,14 +819,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._report("the score separates the classes of the training rows")
         return known
 
-    def _recalibrate(self, rows: _Rows) -> None:
+    def _recalibrate(self, rows: _Rows, f: Vector) -> None:
         """Move the offset to where probabilities are 1/2 if `slope_` multiplies the log odds.
 
-        Their mean over the training rows, of which `rows` may be a sample of each class, is the share of positives.
+        Their mean over the training rows, of which `rows` with scores f may be a sample of each class, is the share of
+        positives.
         """
         if self.slope_ == 1.0:
             return
-        f = self._score(rows.X, strict=None)
         sides, weights = zip(
             *[(f[at], None if rows.weight is None else rows.weight[at]) for at in rows.places], strict=True
         )
@@ -908,7 +911,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.separation_ = trace.separation
         assert trace.intercept is not None
         self._offset = -float(trace.intercept)
-        self._recalibrate(known)
+        f = self._score(known.X, strict=None)
+        self._training_scores = fingerprint.of(f)
+        self._recalibrate(known, f)
         self.threshold_ = self._uncut = self._offset
         self._proof = _Later(_not_here)
         self._explain_later(known)
@@ -1442,7 +1447,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         UserWarning
             If no cut-off meets the requirement. The message has the bound that the nearest cut proves. Also if an
             earlier call since `fit` found none on as many rows, as further attempts on the same rows weaken the
-            guarantee. The cut-off prints this as well, in a report and from a model file too.
+            guarantee. The cut-off prints this as well, in a report and from a model file too. Also if some rows of X
+            are probably rows of `fit`.
 
         Notes
         -----
@@ -1470,6 +1476,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(self._read(X, reset=False))
         asked = {"precision": precision, "budget": budget, "recall": recall}
         more = {"of": of, "at_least": at_least, "prior": prior, "confidence": confidence}
+        if fingerprint.has_some(getattr(self, "_training_scores", ()), f):
+            warn(
+                "rows of X have the scores of rows of fit. A cut-off has a guarantee if it is chosen on rows that were "
+                "not trained on: pass held-out rows",
+                UserWarning,
+            )
         found = self._cut(f, self._is_positive(y, X), **asked, **more)
         if found._is_further:
             warn(

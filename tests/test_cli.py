@@ -26,6 +26,7 @@ from repeats import mark_repeats
 
 import pnorm
 from pnorm._command import demonstration, options, printing, progress
+from pnorm._command.learn import _prefers_curves
 from pnorm._command.main import main
 from pnorm._command.terminal import pasted, program
 from pnorm._cutoff import written as written_score
@@ -737,6 +738,21 @@ def test_straight_lines_are_a_step_for_tables_with_text_too(capsys, tmp_path):
     assert (status, "Learn straight lines only" in out) == (0, False)
     names = pnorm.load(model).H.names
     assert names == ("a (line)", "b (line)", "n0 (line)", "n1 (line)", "n2 (line)", "kind = u", "kind = v")
+
+
+@pytest.mark.parametrize(("curve", "straight", "is_step"), [(0.5, 0.5, True), (0.6, 0.5, False), (0.505, 0.5, True)])
+def test_straight_lines_are_no_step_where_cross_validation_prefers_curves(curve, straight, is_step):
+    noise = np.random.default_rng(0).normal(0, 0.02, (2, 5, 1))
+    scores = np.array([curve, straight])[:, None, None] + noise
+    folds = np.zeros(10, int), np.zeros(10, int)
+    for first, second in ((scores, None), (np.full((2, 5, 1), 0.6), scores), (scores, np.full((2, 5, 1), 0.6))):
+        found = pnorm.CrossValidation(
+            np.ones(2), None, first, folds, (), "partial_auc", kinds=("line + cuts", "lines"), second_scores=second,
+            l1=np.zeros((2, 1)), l2=np.ones((2, 1)), along="l2",
+        )  # fmt: skip
+        assert _prefers_curves(found) != is_step
+    one = pnorm.CrossValidation(np.ones(1), None, scores[:1], folds, (), "auc", l2=np.ones((1, 1)), along="l2")
+    assert not _prefers_curves(one)
 
 
 @pytest.mark.parametrize("gap", mark_repeats(range(5), quick=[1, 4]))

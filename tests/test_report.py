@@ -344,7 +344,9 @@ def test_reasons_and_shapes_say_that_their_zeros_differ(fitted, tmp_path, push, 
 def test_columns_are_worth_what_importance_says(fitted, full):
     H, lam, _, X, y = fitted
     f = pnorm.score(X, H, lam)
-    k = int(re.search(r"Of the first (\d+) rows", full.words)[1])
+    k = int(re.search(r"among the first (\d+) rows if the column were ignored", full.words)[1])
+    headline = int(re.search(r"Of the first (\d+) rows", full.words)[1])
+    assert k == (headline if headline >= 50 else max(headline, int(y.sum())))
     found = pnorm.importance(some(X, y), some(X, ~y), H, lam, lambda a, b: metrics.precision_at(a, b, k))
     rows = {row[0][0]: row for row in full.tables["Columns, largest range first"][1:]}
     assert rows
@@ -352,6 +354,15 @@ def test_columns_are_worth_what_importance_says(fitted, full):
         assert row[3][1] == pytest.approx(k * found.without[found.names.index(name)])
     assert list(rows) == [found.names[c] for c in np.argsort(-found.ranges, kind="stable") if found.ranges[c] > 0]
     assert f"With all columns there are {round(k * metrics.precision_at(f[y], f[~y], k), 1):g}" in full.words
+
+
+@pytest.mark.parametrize(("budget", "depth"), [(None, 60), (20, 60), (49, 60), (55, 55)])
+def test_importance_is_about_more_than_a_few_rows(tmp_path, budget, depth):
+    rng, y = np.random.default_rng(0), np.arange(400) < 60
+    X = rng.normal(size=(400, 2)) + y[:, None]
+    pnorm.report_html(tmp_path / "r.html", X, y, None, [1.0, 0.5], budget=budget)
+    told = f"the number of positives among the first {depth} rows if the column were ignored"
+    assert told in page_of(tmp_path / "r.html").words
 
 
 def test_it_has_all_that_was_given(full):
@@ -1171,8 +1182,9 @@ def test_a_list_that_is_better_by_auc_alone_says_so():
     found = quality(f[y], f[~y], depths=(10,), budget=10)
     assert found.beats_chance
     (told,) = markup.beyond_the_top(found)
-    assert told == (
-        "Only the AUC, which counts all rows, is better than that of a random order. This is not shown for the first rows."
-    )
+    rest = "the list is better than a random order. For the first 10 rows alone this is not shown."
+    assert told == f"By AUC, over all rows, {rest}"
+    (deeper,) = markup.beyond_the_top(quality(f[y], f[~y], depths=(10, 200), budget=10))
+    assert deeper == f"In the first 200 rows {rest}"
     assert told in " ".join(" ".join(printing.quality_lines(found)).split())
     assert markup.beyond_the_top(quality(f[::-1][y], f[::-1][~y], depths=(10,), budget=10)) == []

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,22 @@ def test_a_weight_is_so_many_copies(data, how):
     np.testing.assert_array_equal(model.predict(X), copies.predict(X))
     if hasattr(model, "predict_proba"):
         np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:.*no cut-off keeps")
+@pytest.mark.parametrize(("rows", "is_told"), [(range(400), True), (range(360, 600), True), (range(400, 600), False)])
+def test_a_cut_off_on_rows_of_fit_warns(rows, is_told):
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(600, 3)), list(rows)
+    y = X[:, 0] + rng.normal(size=600) > 0.5
+    model = PNormPush(p=1, l2=0.1).fit(X[:400], y[:400])
+    for found in (model, pickle.loads(pickle.dumps(model))):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found.choose_cutoff(X[rows], y[rows], precision=0.5)
+        said = [str(of.message) for of in told if "rows of X have the scores of rows of fit" in str(of.message)]
+        assert bool(said) == is_told
+        assert all(of.filename == __file__ for of in told)
 
 
 def test_weights_that_are_no_copies_are_told(data):
@@ -916,6 +933,7 @@ def test_functions_that_take_no_model_name_the_method(data, tmp_path):
     assert list(inspect.signature(pnorm.score).parameters) == ["X", "H", "lam", "n_threads"]
 
 
+@pytest.mark.filterwarnings("ignore:rows of X have the scores of rows of fit")
 def test_a_model_that_was_loaded_scores_and_explains_rows_as_the_estimator_does(data, tmp_path):
     X, y, _, group = data
     model, path = PNormPush(p=4, l2=0.1).fit(X, y), tmp_path / "model.json"
@@ -1362,6 +1380,7 @@ def test_text_among_numbers_is_found_for_the_user():
             model.predict(frame)
 
 
+@pytest.mark.filterwarnings("ignore:rows of X have the scores of rows of fit")
 def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
     rng = np.random.default_rng(5)
     y = rng.random(200) < 0.3

@@ -341,6 +341,7 @@ def test_the_positive_label_can_be_said():
         quick().fit(X, WORDS[y.astype(int)], pos_label="fruad")
 
 
+@pytest.mark.filterwarnings("ignore:rows of X have the scores of rows of fit")
 def test_the_positive_label_is_a_parameter(tmp_path):
     X, y = clouds()
     words = WORDS[y.astype(int)]
@@ -555,6 +556,7 @@ def test_predict_goes_by_the_cut_off(tmp_path, asked):
     assert model.cutoff_ is None
 
 
+@pytest.mark.filterwarnings("ignore:rows of X have the scores of rows of fit")
 def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     model, X, y = fitted()
     threshold = model.threshold_
@@ -595,6 +597,7 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
             assert kept == model.cutoff_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "rows of X have the scores of rows of fit")
         model.choose_cutoff(X[:-1], y[:-1], recall=0.6)  # of other rows
         model.fit(X, y).choose_cutoff(X, y, recall=0.6)  # of another model
     assert "earlier call" not in str(model.cutoff_)
@@ -673,6 +676,7 @@ def test_cut_offs_that_make_no_sense(cutoff, message):
         PNormPush(cutoff=cutoff).fit([["never read"]], None)
 
 
+@pytest.mark.filterwarnings("ignore:rows of X have the scores of rows of fit")
 def test_cut_offs_need_one_list_of_rows_that_count_alike():
     X, y = clouds()
     model = quick(cutoff={"recall": 0.5})

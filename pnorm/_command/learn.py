@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections import Counter
@@ -20,7 +21,7 @@ from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
-from pnorm._command import fingerprint, options, printing, scores_file
+from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import opened
@@ -32,6 +33,7 @@ from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, means, reasons, tested, typical
+from pnorm._reasons import fingerprint
 from pnorm._reasons.drift import MUCH, drift_between
 from pnorm._reasons.explain import average_row, moving_together, spread_of_columns, spread_of_score
 from pnorm._report import markup
@@ -681,7 +683,22 @@ def _is_moved(drift: pnorm.Drift | None, name: str) -> bool:
 def _may_be_straight(arguments: argparse.Namespace, learned: Learned) -> bool:
     """Return whether straight lines only would be another list, with the options that were given."""
     settings = ("rankers", "linear", "straight", "penalty", "max_columns", "t")
-    return not (learned.H._is_straight or any(getattr(arguments, name) for name in settings))
+    if learned.H._is_straight or any(getattr(arguments, name) for name in settings):
+        return False
+    found = learned.cross_validation
+    return found is None or not _prefers_curves(found)
+
+
+def _prefers_curves(found: pnorm.CrossValidation) -> bool:
+    """Return whether straight lines were compared and are behind, by more than a standard error over the folds."""
+    lines = next(
+        (place for place in found._of_kinds() if found.kinds and found.kinds[place[0]] == _default.LINES), None
+    )
+    if lines is None:
+        return False
+    scores = [found.scores] if found.second_scores is None else [found.scores, found.second_scores]
+    behind = [of[found._best_place[0], :, found._best_place[1]] - of[lines[0], :, lines[1]] for of in scores]
+    return any(x.mean() > x.std(ddof=1) / math.sqrt(x.size) for x in behind)
 
 
 def _weaker_first(job: _Job, found: _Found, names: tuple[str, str]) -> list[str]:

@@ -23,7 +23,7 @@ from pnorm._checks import Vector
 from pnorm._checks.labelled import word
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
-from pnorm._command import fingerprint, opening, printing, scores_file
+from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
@@ -33,6 +33,7 @@ from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, means, reasons
+from pnorm._reasons import fingerprint
 from pnorm._reasons.explain import without_level_trends
 from pnorm._report.report import Beside
 from pnorm._report.verdicts import (

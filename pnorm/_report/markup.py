@@ -429,13 +429,14 @@ def headline(of: Quality) -> str:
 
 
 def beyond_the_top(of: Quality) -> list[str]:
-    """Return a statement if the list is better than a random order by AUC alone, or worse than one deeper down."""
+    """Return a statement if the first rows are not shown to be better than a random order, or deeper ones are worse."""
     of_top = of.headline, of.measure("partial_auc")
     if of.beats_chance and not any(measure.value.low > measure.chance for measure in of_top):
-        return [
-            f"Only the AUC, which counts all rows, is better than that of a random order. This is not shown for the "
-            f"{of_end(of.push)} rows."
-        ]
+        hits = {depth: of.measure("hits", depth) for depth in of.depths}
+        shown = next((depth for depth, measure in hits.items() if measure.value.low > measure.chance), None)
+        where = f"In the {of_end(of.push)} {shown:,} rows" if shown else "By AUC, over all rows,"
+        few = f"For the {of_end(of.push)} {of.main:,} rows alone"
+        return [f"{where} the list is better than a random order. {few} this is not shown."]
     for depth in of.depths:
         measure = of.measure("hits", depth)
         if depth > of.main and measure.value.high < measure.chance:

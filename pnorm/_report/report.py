@@ -38,6 +38,10 @@ from pnorm.rankers._table import Table
 _REASONS = 3
 """Columns that are named for each row."""
 
+_FEW_FIRST = 50
+"""First rows, at least, that show what they lose without a column. If fewer are looked at, as many as there are
+positives take their place."""
+
 _CELLS = 2**25
 """Rows times columns whose parts of scores are held at once, for the importance of columns; of more rows, some are
 taken."""
@@ -288,7 +292,7 @@ def report_html(
     next(stage)
     which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
     means = _means(among[0], among[1], rankers, lam, push, n_threads) if beside.means is None else beside.means
-    matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
+    matters, thinned, depth = _importance(X, is_pos, rankers, lam, judged, n_threads)
     listed = None if is_test and hidden_probabilities(judged) else chances
     findings = Findings(
         quality=judged,
@@ -310,7 +314,7 @@ def report_html(
         reference=beside.told or average_row(push, which),
         importance=matters,
         thinned=thinned,
-        depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
+        depth=depth,
         shapes=drawn,
         held_out=is_test,
         of_training=trained is not None,
@@ -442,19 +446,22 @@ def _few(rankers: Rankers, most: int) -> int:
 
 def _importance(
     X: Any, is_pos: NDArray[np.bool_], rankers: Rankers, lam: Vector, judged: Quality, n_threads: int | None
-) -> tuple[Importance | None, int]:
-    """Return what the first rows lose without each column, and of how many rows one was taken."""
+) -> tuple[Importance | None, int, int]:
+    """Return what the first rows lose without each column, of how many rows one was taken, and how many come first."""
+    depth = judged.main
+    if depth < _FEW_FIRST:  # one row of ten is chance
+        depth = max(depth, judged.n_pos if judged.push == "top" else judged.n_neg)
     if not lam.any():
-        return None, 1
+        return None, 1, depth
     step = -(-is_pos.size // _few(rankers, is_pos.size))
     pos, neg = [_checks.rows(X, np.flatnonzero(side)[::step]) for side in (is_pos, ~is_pos)]
-    k = max(1, judged.main // step)
+    k = max(1, depth // step)
 
     def hits(f_pos: Any, f_neg: Any) -> float:
         return _precision(*((f_pos, f_neg) if judged.push == "top" else (-f_neg, -f_pos)), k)
 
     with kept([], UnknownLevelWarning):
-        return importance(pos, neg, rankers, lam, hits, n_threads=n_threads), step
+        return importance(pos, neg, rankers, lam, hits, n_threads=n_threads), step, k
 
 
 def _precision(f_pos: Vector, f_neg: Vector, k: int) -> float:

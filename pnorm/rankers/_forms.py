@@ -336,8 +336,8 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
 def has_thousands(words: Sequence[str], mark: str) -> bool:
     """Return whether a mark with three digits after it stands between thousands, as in 23.420, 914, 2.053 and 87.
 
-    It does if several numbers are below 1,000 and have no mark. Were it the one before a fraction of three digits, whole
-    numbers would be one in a thousand.
+    It does if several numbers are below 1,000 and have no mark. Were it the one before a fraction of three digits, one
+    number in a thousand would be whole.
     """
     n_marked = sum([mark in word for word in words])
     return min(n_marked, len(words) - n_marked) >= _LEAST_THOUSANDS and may_have_thousands(words, mark)

@@ -1,8 +1,8 @@
-"""Whether a file contains the rows that a model was trained on."""
+"""Whether rows are among those that a model was trained on, by their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 
-_MOST, _LEAST = 40, 20
+_MOST, _LEAST = 200, 20
 """Scores that are stored, at most and at least."""
 
 _SHARE = 0.9
@@ -37,13 +37,20 @@ def of(f: Vector) -> list[float]:
     return [float(f"{x:.8f}") for x in few]
 
 
+def has_some(stored: Sequence[float], f: Vector) -> bool:
+    """Return whether rows with these scores are probably rows of training, given what `of` has returned."""
+    if not stored:
+        return False
+    here, wanted = np.sort(f), np.array(stored)
+    known = np.searchsorted(here, wanted - _NEAR) < np.searchsorted(here, wanted + _NEAR)
+    return bool(known.mean() >= _SHARE or (_is_fine(here) and known.sum() >= _FEW))
+
+
 def warnings(metadata: Mapping[str, Any], f: Vector, name: str, trained_on: str) -> list[str]:
     """Return a warning if the rows of a file, with these scores, may be those that the model was trained on."""
     stored = metadata.get("training_scores")
     if isinstance(stored, list) and stored and all(isinstance(x, float) for x in stored):
-        here, wanted = np.sort(f), np.array(stored)
-        known = np.searchsorted(here, wanted - _NEAR) < np.searchsorted(here, wanted + _NEAR)
-        if known.mean() >= _SHARE or (_is_fine(here) and known.sum() >= _FEW):
+        if has_some(stored, f):
             return [
                 "the file contains rows that the model was trained on, so these results are too good. Measure the list "
                 "on other rows"
