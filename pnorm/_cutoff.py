@@ -334,7 +334,10 @@ class Cutoff:
         about = f"about {_count(self.rows)} of {_count(self.of)} ({_percent(self.share, 3)})"
         rows.append(("rows", f"{about}; one list has more or fewer"))
         low, high = self.one_list
-        rows.append(("in one list", f"between {low:,} and {high:,} positives, {self._sure()} (two-sided interval)"))
+        among = " among more or fewer rows" * (self.asked == "budget")
+        rows.append(
+            ("in one list", f"between {low:,} and {high:,} positives{among}, {self._sure()} (two-sided interval)")
+        )
         said = [f"{at}: at least {promise}, {self._sure()} (one-sided bound)."]
         if self._tied():
             said.append(f"It takes {self._tied()}.")

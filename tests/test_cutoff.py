@@ -608,7 +608,9 @@ def test_each_number_with_a_confidence_says_of_which_kind_it_is(asked):
     assert (low, high) == (found.one_list.low, found.one_list.high)
     assert isinstance(pnorm.Cutoff.from_dict(found.to_dict()).one_list, type(found.one_list))
     assert bound.endswith(", with 95 % confidence (one-sided bound).")
-    assert one_list == f"in one list    between {low} and {high} positives, with 95 % confidence (two-sided interval)"
+    among = " among more or fewer rows" if "budget" in asked else ""
+    told = f"between {low} and {high} positives{among}, with 95 % confidence (two-sided interval)"
+    assert one_list == f"in one list    {told}"
     assert "confidence" not in " ".join(facts)
     assert [fact.split("  ")[0] for fact in facts] == ["held-out rows", "rows"]
 

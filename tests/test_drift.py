@@ -312,7 +312,10 @@ def test_days_are_told_and_not_tested():
     assert not trend.moved
     assert trend.outside == (0.0, 1.0)
     said = [text for text in of.warnings if text.startswith("when (trend)")]
-    assert said == ["when (trend) runs from 2024-05-01 to 2024-06-29, and ran from 2024-01-01 to 2024-02-29 before"]
+    assert said == [
+        "when (trend) runs from 2024-05-01 to 2024-06-29, and ran from 2024-01-01 to 2024-02-29 before; newer rows have "
+        "later days, which add what the last day of training adds"
+    ]
     (row,) = [line for line in str(of).splitlines() if line.startswith("when (trend)  ")]
     assert re.match(r"when \(trend\) +not tested +100\.0 % ", row)  # no PSI, and no unit of a cell that is not there
 
@@ -353,6 +356,18 @@ def test_a_share_that_would_print_as_zero_is_a_count_and_no_warning():
     of = replace(of, columns=(column,))
     assert of.warnings[-1] == "x0 is above the largest value before, 9, in 1 of 9,042 rows"
     assert not of._grave()[-1]
+
+
+@pytest.mark.parametrize(
+    ("by", "told", "grave"), [(0.15, "moved a little, but beyond chance", False), (1.0, "moved", True)]
+)
+def test_scores_that_moved_a_little_are_no_grave_change(by, told, grave):
+    old, new = np.random.default_rng(0).normal(size=(2, 5000, 1))
+    of = pnorm.drift(old, new + by, None, [1.0])
+    (found,) = [
+        is_grave for text, is_grave in zip(of.warnings, of._grave(), strict=True) if f"the scores {told}" in text
+    ]
+    assert found == grave
 
 
 def test_later_months_are_no_grave_change():

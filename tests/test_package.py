@@ -349,14 +349,17 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
         assert f"| {title} | {' | '.join(map(str, cells))} |".replace("|  |", "| |") in text
 
     others = "linear model", "logistic curves", "boosted trees"
-    row("Picture: right in the first 1,000", *[means[of] for of in ("this list", "this list, p = 1", *others)])
+    row(
+        "Picture: right in the first 1,000 (more is better)",
+        *[means[of] for of in ("this list", "this list, p = 1", *others)],
+    )
     splits = (ROOT / "doc" / "_outputs" / "splits.txt").read_text(encoding="utf-8")
     assert splits.startswith("pnorm examples/leads.csv --label bought --id lead, --seed 1 to 9\n")
     names = re.split(" {2,}", re.search(r"^means +(.*)$", splits, re.MULTILINE)[1])
     of_lists = re.search(r"^precision in the first 10 +(.*)$", splits, re.MULTILINE)[1].split()
     hits = {name: f"{10 * float(of):.1f}" for name, of in zip(names, of_lists, strict=True)}
     row(
-        "Leads: positives in the first 10, nine other splits",
+        "Leads: positives in the first 10, nine other splits (more)",
         *[hits[of] for of in ("this list", "p = 1", *others)],
     )
     errors = re.findall(r"^  (?:linear model|logistic curves|boosted trees|p = 1) +\S+ +(\S+)", splits, re.MULTILINE)[
@@ -365,7 +368,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     assert f"may be chance: they have standard errors of up to {10 * float(max(errors)):.1f}." in text
     of = demonstration
     claims = of.BY_DEFAULT, "", of.LOGISTIC, of.CURVED, of.BY_TREES
-    row(f"Claims: wrong in the first 1,000, {of.DRAWS} draws", *claims)
+    row(f"Claims: wrong in the first 1,000, {of.DRAWS} draws (fewer)", *claims)
     assert f"lines {of.OVER_DRAWS[1.0]} are wrong with p = 1 and {of.OVER_DRAWS[16.0]} with p = 16." in text
     assert f"set by hand, is a little better: {of.WEIGHTED}." in text
     page = " ".join((ROOT / "doc" / "which_tool.rst").read_text(encoding="utf-8").split())

@@ -46,11 +46,11 @@ files:
   the columns must be the same in all of them.
 
 columns:
-  Each column is used according to its content: numbers, categories, booleans, dates. Ids and free
-  text are left out. The output lists how each column was used. --kind changes it: the kinds are
-  number, decimal-point, decimal-comma, category, any-case, boolean, date, day-first, month-first,
-  time, duration and leave-out, or the levels in rising order, as in size=S,M,L. With
-  city=any-case, Rome and ROME are one level.
+  Each column is used according to its content: numbers, categories, booleans, dates. Ids, and
+  free text that differs in nearly all rows, are left out. The output lists how each column was
+  used. --kind changes it: the kinds are number, decimal-point, decimal-comma, category, any-case,
+  boolean, date, day-first, month-first, time, duration and leave-out, or the levels in rising
+  order, as in size=S,M,L. With city=any-case, Rome and ROME are one level.
   A duration is text such as '772 days', '3.2 years', '1 yr 2 mo', '5 weeks' or '36 hours'.
   A column can be given by its name or by its number, from 1.
   An empty cell is missing, and so is ?, -, NA, N/A, NaN, null or none. --missing adds a word, such

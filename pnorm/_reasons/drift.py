@@ -254,7 +254,8 @@ class Drift:
         moved = [not _is_month(column) for column in self.columns if column.moved]  # later rows have later months
         if len(moved) > _TOLD:
             moved[_TOLD:] = [True]
-        return moved + [True] * (len(self.warnings) - len(moved) - len(news)) + news
+        of_scores = [self.score.moved] * (len(self.warnings) - len(moved) - len(news))  # a little is no reason to act
+        return moved + of_scores + news
 
     def _lines(self, told: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
@@ -389,7 +390,9 @@ def _news(column: ColumnDrift, n: int) -> list[tuple[str, bool]]:
         found.append((told, column.moved and column.unseen_share >= SOME))
     if column.kind == TREND and any(column.outside):
         now, before = " to ".join(column.ends[:2]), " to ".join(column.ends[2:])
-        found.append((f"{name} runs from {now}, and ran from {before} before", False))  # later rows have later days
+        told = f"{name} runs from {now}, and ran from {before} before"
+        newer = "; newer rows have later days, which add what the last day of training adds" * (column.outside[1] > 0.0)
+        found.append((f"{told}{newer}", False))
     for k, side in enumerate(("below", "above")):
         if side in column.beyond_ends:
             what = "the smallest" if side == "below" else "the largest"

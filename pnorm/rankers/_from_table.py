@@ -72,8 +72,8 @@ _SAYS = {
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
-_FREE_TEXT, _SENTENCE = "free text", 3.0
-"""What text is called that is no id, and its words in the mean, at least."""
+_FREE_TEXT, _SENTENCE, _LEAVE_OUT = "free text", 3.0, "leave out"
+"""What text is called that is no id, its words in the mean, at least, and the word of `kinds` that drops it."""
 
 _LEAST_ASKED = 0.5
 """Share of the values that have to read as the kind that `kinds` asks for."""
@@ -511,7 +511,10 @@ def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
     uses = [f'"{one}" or "{other}" {_SAYS[one]}' for one, other in _TWO if {one, other} <= asked]
     uses += [f'"{kind}" {does}' for kind, (does, *why) in of_kinds.items() if not apply.isdisjoint(why)]
     hints = [f'pass kinds={{"COLUMN": KIND}} to change that: {", ".join(uses)}'] * bool(uses)
-    hints += ["replace values that do not read with None"] * (_UNREAD in said)
+    if _UNREAD in said:
+        words = sorted({word for of in of_kind[_UNREAD] if of.ask is not None for word in of.ask.words})[:_MOST_NAMED]
+        by_option = f", or pass missing={words!r}" * bool(words and of_estimator)
+        hints.append(f"replace values that do not read with None{by_option}")
     if _APART in said:
         values = sorted({of.plan.apart for of in of_kind[_APART]})[:_MOST_NAMED]
         by_option = f", or pass missing={values!r}" * of_estimator
@@ -644,7 +647,7 @@ class _Learner:
         return Ask(self._label, told, kinds, lost=False, words=self._words, unread=self._unread) if told else None
 
     def _learn(self) -> tuple[Reading, list[Part]]:
-        if self._wish == "leave out":
+        if self._wish == _LEAVE_OUT:
             raise LeaveOut(AS_ASKED)
         reading = self._plain_numbers()
         if reading is not None:
@@ -986,6 +989,7 @@ class _Learner:
             raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
         if self._wish is None and not self._doubt:
             self._doubt = _of_sentences(counts, n_known, self._n_values)
+            self._kinds = (_LEAVE_OUT,) * bool(self._doubt)
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
         kept = frequent[: self._how.max_levels]
         rare = self._n_values - len(kept)
@@ -1097,7 +1101,8 @@ def _of_sentences(counts: Mapping[Any, int], n_known: int, n_values: int) -> str
         return ""
     if _n_words([value for value in counts if isinstance(value, str)]) < _SENTENCE:
         return ""
-    return f"probably {_FREE_TEXT}: {n_values:,} of {n_known:,} values differ, and only the frequent ones are used"
+    told = f"{n_values:,} of {n_known:,} values differ, and only the frequent ones are used"
+    return f"probably {_FREE_TEXT}: {told}; the kind {_LEAVE_OUT!r} drops the column"
 
 
 def _n_words(values: Sequence[str]) -> float:
