@@ -164,7 +164,7 @@ def hero():
     )
     panels = (
         (f"Right in the first {n:,}", "held-out people, mean of 10 tests"),
-        ("Reasons for each row", f"row {EXPLAINED}: effect on its score"),
+        ("Reasons for each row", f"row {EXPLAINED} against the average"),
         ("A curve per column", "what two of them add"),
     )
 

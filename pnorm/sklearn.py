@@ -245,11 +245,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Of several,
         cross-validation chooses one, as in ``p=[1, 4, 16]``. None chooses from 1 and 4, or uses 4 with rounds.
     pos_label : label, optional
-        The label of positive rows, as in ``pos_label="fraud"``. It becomes the second of `classes_`. None takes the
-        label that means yes, such as yes of yes and no, in any case and in some other languages, or else the one that
-        sorts last. `scorer` takes it from the fitted estimator. Scorers of scikit-learn that sort labels themselves,
-        ``"roc_auc"`` among them, and its `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as
-        labels.
+        The label of positive rows, one of two, as in ``pos_label="fraud"``. It becomes the second of `classes_`. None
+        takes the label that means yes, such as yes of yes and no, in any case and in some other languages, or else the
+        one that sorts last. `scorer` takes it from the fitted estimator. Scorers of scikit-learn that sort labels
+        themselves, ``"roc_auc"`` among them, and its `CalibratedClassifierCV` need sorted classes: give them
+        ``y == pos_label`` as labels.
     kinds : mapping from column to kind, optional
         Kinds of columns, by name or number from 0, that replace the detected kinds: ``{"zip": "category"}``. As in
         `pnorm.rankers.from_table`. It applies to the rankers ``"table"``.
@@ -1033,7 +1033,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
                 f"{self.classes_.size} classes, {first([repr(label) for label in self.classes_.tolist()], 8)}. "
-                f"{_two_of(self.classes_.tolist())}"
+                f"{_two_of(self.classes_.tolist(), self.pos_label if pos_label is None else pos_label)}"
             )
         positive = codes == self._positive(pos_label)
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
@@ -1709,8 +1709,8 @@ def _labels_of(f: Vector, classes: NDArray[Any], threshold: float, cut: Cutoff |
     return np.asarray(classes[above.astype(np.intp)])
 
 
-def _two_of(labels: Sequence[Any]) -> str:
-    """Return how to make two classes of more."""
+def _two_of(labels: Sequence[Any], pos_label: Any = None) -> str:
+    """Return how to make two classes of more; `pos_label` is the positive one, if it was given."""
     forms: dict[str, list[str]] = {}
     for label in labels:
         if isinstance(label, str):
@@ -1720,6 +1720,8 @@ def _two_of(labels: Sequence[Any]) -> str:
     if len(labels) - sum([len(some) - 1 for some in alike]) == 2:
         return f"Only case or spaces differ: {pairs}. Merge them with y = pandas.Series(y).str.strip().str.lower()"
     advice = "Pass y == LABEL, where LABEL is one of these, to rank the rows with this label above all others"
+    if pos_label is not None:
+        advice = f"pos_label is one of two labels. Pass y == {pos_label!r} to rank the rows with it above all others"
     return f"{advice}. Only case or spaces differ: {pairs}" if alike else advice
 
 

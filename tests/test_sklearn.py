@@ -1307,6 +1307,11 @@ def test_bad_rows_and_labels(data):
     X, y, c, g = data
     with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):
         PNormPush().fit(X, np.arange(160) % 3)
+    for how, more in (({"pos_label": 2}, {}), ({}, {"pos_label": 2})):
+        with pytest.raises(
+            ValueError, match=r"pos_label is one of two labels\. Pass y == 2 to rank the rows with it above"
+        ):
+            PNormPush(**how).fit(X, np.arange(160) % 3, **more)
     with pytest.raises(
         ValueError, match=r"y has 3 classes, 0, 1, 2\. Pass y == LABEL, where LABEL is one of these, to"
     ):

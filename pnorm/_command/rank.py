@@ -467,7 +467,7 @@ def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
     if moved is None:
         return []
     if not moved.warnings:
-        return ["None beyond chance."]
+        return ["None beyond chance, in the columns that the model uses."]
     return printing.moved_lines(map(one_line, moved.warnings))
 
 

@@ -127,6 +127,16 @@ nav a:hover { color: var(--link); text-decoration: underline; }
     padding: 2rem 0; }
   nav ol { columns: auto; border-left: 1px solid var(--rule); padding-left: .9rem; }
 }
+@media (max-width: 65.99rem) {  /* the reasons of a row need the whole width */
+  .rows thead { display: none; }
+  .rows table, .rows caption, .rows tbody { display: block; }
+  .rows tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
+  .rows th, .rows td { padding: 0; border: 0; }
+  .rows td:nth-child(2) { min-width: 0; }
+  .rows td:nth-child(n+4):not(:last-child)::before { content: attr(data-head) " "; color: var(--soft); }
+  .rows td:last-child { width: 100%; }
+  .reason { min-width: 0; grid-template-columns: 1fr 5rem 3.6rem; }
+}
 @media (max-width: 34rem) {
   .headline { font-size: 1.35rem; }
   section > figure text { font-size: 17px; }
@@ -145,14 +155,6 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   .stack td:empty { display: none; }
   .stack td .interval { display: inline; margin-left: .3rem; }
   .bar, .columns .bar { width: 4rem; }
-  .rows thead { display: none; }
-  .rows table, .rows caption, .rows tbody { display: block; }
-  .rows tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
-  .rows th, .rows td { padding: 0; border: 0; }
-  .rows td:nth-child(2) { min-width: 0; }
-  .rows td:nth-child(n+4):not(:last-child)::before { content: attr(data-head) " "; color: var(--soft); }
-  .rows td:last-child { width: 100%; }
-  .reason { min-width: 0; grid-template-columns: 1fr 5rem 3.6rem; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 @page { margin: 16mm 15mm; }
