@@ -367,7 +367,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     ]
     assert f"may be chance: they have standard errors of up to {10 * float(max(errors)):.1f}." in text
     of = demonstration
-    claims = of.BY_DEFAULT, "", of.LOGISTIC, of.CURVED, of.BY_TREES
+    claims = of.BY_DEFAULT, f"{of.OVER_DRAWS[1.0]} (straight lines)", of.LOGISTIC, of.CURVED, of.BY_TREES
     row(f"Claims: wrong in the first 1,000, {of.DRAWS} draws (fewer)", *claims)
     assert f"lines {of.OVER_DRAWS[1.0]} are wrong with p = 1 and {of.OVER_DRAWS[16.0]} with p = 16." in text
     assert f"set by hand, is a little better: {of.WEIGHTED}." in text
@@ -380,8 +380,13 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     assert n_sets == "11"
     counted = {line[:28].strip(): re.findall(r"(\d+) : (\d+)", line) for line in counts.splitlines()}
     own = "PNormPush(p=1)"
-    of_sets = [" : ".join(counted[of][0]) for of in (own, *others)]
-    row("Eleven unseen sets: on how many `PNormPush()` is ahead : behind", "", *of_sets)
+    words = "ahead on {}", "behind on {}"
+    of_sets = [
+        ", ".join([word.format(n) for word, n in zip(words, counted[of][0], strict=True) if n != "0"])
+        or "no difference shown"
+        for of in (own, *others)
+    ]
+    row("Eleven unseen sets: where `PNormPush()` is", "", *of_sets)
     assert [behind for _, behind in counted[own]] == ["0", "0", "0"]  # never behind
     assert counted[own][1][0] == "2"  # in average precision
     # partial AUC and time on public sets
