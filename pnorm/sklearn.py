@@ -66,9 +66,6 @@ _OF_NUMBERS = ("thresholds", "columns", "normalized")
 _P, _T_MAX = 4.0, 200
 """The power, and the largest number of rounds or steps, where nothing is said or chosen."""
 
-_FIRST = 1000
-"""Rows of each class that are scored first to decide whether the score separates the classes."""
-
 _LEAST_WEIGHT = 0.1
 """The mean of case weights below which they are hardly copies of rows, but shares."""
 
@@ -814,7 +811,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
         self._judge()
-        self.separation_ = "separable" if self._separates(known) else trace.separation
+        self.separation_ = "separable" if _separated(f, known.positive, known.group) else trace.separation
         if self.separation_ == "separable":
             self._report("the score separates the classes of the training rows")
         return known
@@ -845,12 +842,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "rows, or columns that are related to the labels",
                 NoSignalWarning,
             )
-
-    def _separates(self, rows: _Rows) -> bool:
-        """Return whether the score puts every positive above every negative of its group."""
-        few = np.concatenate([places[:_FIRST] for places in rows.places])
-        parts = (rows.take(few), rows) if few.size < rows.positive.size else (rows,)  # few rows suffice to deny it
-        return all(_separated(self._score(part.X, strict=None), part.positive, part.group) for part in parts)
 
     def _report(self, line: str) -> None:
         """Print a line on a stage of `fit`, if `verbose` is not 0."""

@@ -39,11 +39,14 @@ _DECIMAL = r"[0-9]{4},|,[0-9]{0,2}$|,[0-9]{4}"
 _EITHER = r"^\s*[+-]?[0-9]{1,3}\.[0-9]{3}\s*$"
 """A number whose point may stand between thousands."""
 
-_THOUSANDS = r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}|[+-]?[0-9]{1,3}"
-"""A number that may have a point between thousands."""
+
+def thousands(mark: str) -> str:
+    """Return the pattern of a number below a million that may have this mark between thousands."""
+    return rf"[+-]?(?:[1-9][0-9]{{0,2}}\{mark}[0-9]{{3}}|[0-9]{{1,3}})"
+
 
 _OTHER = re.compile(
-    rf"^(?![^\S\n]*(?:{_THOUSANDS}|{'|'.join(map(re.escape, NO_VALUE))})[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
+    rf"^(?![^\S\n]*(?:{thousands('.')}|{'|'.join(map(re.escape, NO_VALUE))})[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
 )
 """The start of a line with anything else that is known."""
 
@@ -171,7 +174,7 @@ def _of_arrow(column: Any) -> Plain | None:
     zeros = words.filter(of.starts_with(words, "0"))
     code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
     point = bool(of.any(of.match_substring(words, ".")).as_py())
-    grouped = point and of.all(of.match_substring_regex(words, rf"^\s*(?:{_THOUSANDS})\s*$")).as_py()
+    grouped = point and of.all(of.match_substring_regex(words, rf"^\s*{thousands('.')}\s*$")).as_py()
     return Plain(numbers, point, bool(code), comma, bool(grouped))
 
 

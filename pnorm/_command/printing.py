@@ -27,7 +27,6 @@ from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
 from pnorm._report.verdicts import asks, proof
 from pnorm.rankers import Rankers
-from pnorm.rankers._forms import MAY_MEAN
 from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
 
 WRITTEN = ("--save", "--out", "--report")
@@ -266,13 +265,12 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         ways = [pasted("--kind", f"{codes[0]}=category"), pasted("--ignore", codes[0])]
         others = f" (the same for {first(codes[1:], 3, str)})" if len(codes) > 1 else ""
         lines += sentences(f"If {codes[0]} holds codes: {' or '.join(ways)}{others}", 2)
-    grouped = [(of, of.note.partition(MAY_MEAN)) for of in plan or () if of.rankers and MAY_MEAN in of.note]
+    grouped = [of for of in plan or () if of.rankers and any(of._thousands)]
     if grouped:
-        of, (word, _, thousands) = grouped[0]
-        others = f" (the same for {first([of.name for of, _ in grouped[1:]], 3, str)})" if len(grouped) > 1 else ""
-        comma = pasted("--kind", f"{of.name}=decimal-comma")
-        told = f"If {word.partition(' is ')[0]} means {thousands.split(';')[0].strip()}: {comma}{others}"
-        lines += sentences(told, 2)
+        number, other = grouped[0]._thousands
+        others = f" (the same for {first([of.name for of in grouped[1:]], 3, str)})" if len(grouped) > 1 else ""
+        comma = pasted("--kind", f"{grouped[0].name}=decimal-comma")
+        lines += sentences(f"If {number} means {other}: {comma}{others}", 2)
     numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
     if numbers:
         missing = pasted(*[f"--missing={number}" for number in numbers[:4]])

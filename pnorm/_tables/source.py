@@ -54,7 +54,7 @@ class Source(ABC):
         self.notes = list(notes)
         """Assumptions about the format of the file, one sentence each."""
         self.elsewhere = ""
-        """Where else a column may be, for the message that there is none of this name."""
+        """The other sheets of a workbook, as the end of a message on a column that this one lacks; else empty."""
         self.names = named(path, names, self.notes)
 
     @abstractmethod

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral, thousands
 
 UNITS = (
     *("%", "$", "€", "£", "¥", "₹", "kr", "zł", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK"),
@@ -345,13 +345,11 @@ def has_thousands(words: Sequence[str], mark: str) -> bool:
 
 def may_have_thousands(words: Iterable[str], mark: str) -> bool:
     """Return whether all numbers have a mark with three digits after it, or are below 1,000 and have none."""
-    either = re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}\{mark}\d{{3}}|\d{{1,3}})", re.ASCII)
-    return all(map(either.fullmatch, words))
+    return all(map(re.compile(thousands(mark)).fullmatch, words))
 
 
-def thousands_told(words: Iterable[str]) -> str:
+def thousands_told(words: Sequence[str]) -> str:
     """Return how the first number with a point is read that may stand between thousands; "" if one may not."""
-    words = list(words)
     if not may_have_thousands(words, "."):
         return ""
     word = next((word for word in words if "." in word), "")

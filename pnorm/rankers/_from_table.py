@@ -73,7 +73,7 @@ _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
 _FREE_TEXT, _SENTENCE, _LEAVE_OUT = "free text", 3.0, "leave out"
-"""What text is called that is no id, its words in the mean, at least, and the word of `kinds` that drops it."""
+"""The name of text with several words a value, the least mean number of words, and the kind that drops a column."""
 
 _LEAST_ASKED = 0.5
 """Share of the values that have to read as the kind that `kinds` asks for."""

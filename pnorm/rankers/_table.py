@@ -96,6 +96,13 @@ class ColumnPlan:
         return next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
 
     @property
+    def _thousands(self) -> tuple[str, str]:
+        """A number whose point may stand between thousands, and the number that it then is; otherwise empty texts."""
+        told = next((part for part in self.note.split("; ") if _forms.MAY_MEAN in part), "")
+        number, _, other = told.partition(f", {_forms.MAY_MEAN} ")
+        return number.partition(" is read as ")[0], other
+
+    @property
     def is_id(self) -> bool:
         """Whether it was left out as an id."""
         return self.rankers == 0 and self.note.startswith(ID)

@@ -100,8 +100,8 @@ class Fits:
 
     of: dict[tuple[str, str], _Fit]
     said: frozenset[str]
-    """What words are like: "plain" if all are plain numbers, "no code" if none is one, "no ..." of other marks, and
-    "thousands ." if each point may stand between thousands."""
+    """Facts that hold for all words: "plain" if they are plain numbers, "no code" if none is a code, "no ..." for other
+    marks, and "thousands ." if each point may stand between thousands."""
     numbers_differ: Odd | None
     dates_differ: Odd | None
     """The first word that means two numbers, or two dates."""
