@@ -6,37 +6,33 @@ from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
-from repeats import with_each_value
+from repeats import SEED, TRIALS
 
 from pnorm import _default
 from pnorm._job import quality
 
-# The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many, and
-# `--hypothesis-profile=quick` tries a tenth of them.
-_common = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
-settings.register_profile("fixed", derandomize=True, **_common)
-settings.register_profile("quick", max_examples=10, derandomize=True, **_common)
-settings.register_profile("search", max_examples=1000, **_common)
-settings.load_profile("fixed")
+settings.register_profile(
+    "few",
+    max_examples=10 * TRIALS,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("few")
 
 _TRIED = "inputs tried"
 
 os.environ.pop("COLUMNS", None)  # by which the command wraps its lines
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items):
-    """Of a test marked each_value, few combinations of parameters are quick, and the others are marked long."""
-    combinations = defaultdict(list)
-    for item in items:
-        if item.get_closest_marker("each_value") and not item.get_closest_marker("long"):
-            combinations[item.parent, item.originalname].append(item)
-    for of_test in combinations.values():
-        few = with_each_value(
-            [item.callspec.params for item in of_test], **of_test[0].get_closest_marker("each_value").kwargs
-        )
-        for k in set(range(len(of_test))).difference(few):
-            of_test[k].add_marker("long")
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads it
+def pytest_configure(config):
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(SEED)
+
+
+def pytest_report_header():
+    return f"trials at random: {TRIALS} times as many (PNORM_TRIALS), from seed {SEED} (PNORM_SEED)"
 
 
 @pytest.fixture(autouse=True)

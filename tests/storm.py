@@ -1,6 +1,6 @@
 """Signal handlers that raise at random times while `train` runs on two threads.
 
-python tests/storm.py INTERRUPTIONS: fails unless each exception comes out as it was raised, no thread is left, and
+python tests/storm.py INTERRUPTIONS SEED: fails unless each exception comes out as it was raised, no thread is left, and
 what follows finds the same bits. A run that hangs for 20 seconds ends the process, with a traceback of all threads.
 
 A StopIteration may also come out as the cause of a RuntimeError. Python makes one of it where it leaves a generator
@@ -44,7 +44,7 @@ def comes_out(error, seen):
     return seen is error or (isinstance(error, StopIteration) and getattr(seen, "__cause__", None) is error)
 
 
-def main(wanted):
+def main(wanted, seed):
     expected, usual = run(), sorted(seconds() for _ in range(5))[2]
     raised, counts = [], Counter()
 
@@ -53,7 +53,7 @@ def main(wanted):
         raise raised[-1]
 
     signal.signal(signal.SIGALRM, handler)
-    random.seed(0)
+    random.seed(seed)
     threads = workers.running()
     while counts["raised"] < wanted:
         faulthandler.dump_traceback_later(20, exit=True)
@@ -81,4 +81,4 @@ def main(wanted):
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(*map(int, sys.argv[1:])))

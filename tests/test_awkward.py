@@ -9,7 +9,6 @@ from functools import partial
 import awkward
 import numpy as np
 import pytest
-from repeats import mark_repeats
 
 import pnorm
 from pnorm._command.main import main
@@ -31,13 +30,8 @@ READ = {
 """By name, how a person reads the table."""
 
 
-QUICK_COMMANDS = {"patients", "machines", "refunds"}
-"""Tables that the quick run reads by the command; it reads the others by the estimator."""
-
-
-def whole(name, *marks):
-    """A table of which the command chooses among all points of the grid; otherwise it has few, which is quick."""
-    return pytest.param(name, id=f"{name}, whole grid", marks=[pytest.mark.whole_grid, *marks])
+BY_COMMAND = ["patients", "machines", "refunds"]
+"""Tables that the command reads; the estimator reads the others."""
 
 
 def written(folder, name):
@@ -67,9 +61,8 @@ def scores(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *mark_repeats([name for name in awkward.WRITERS if name != "leads"], quick=QUICK_COMMANDS),
-        whole("leads"),
-        *[whole(name, pytest.mark.long) for name in ("transactions", "patients")],
+        *BY_COMMAND,
+        pytest.param("leads", id="leads, whole grid", marks=pytest.mark.whole_grid),
     ],
 )
 @pytest.mark.usefixtures("few_points", "few_resamples")
@@ -121,18 +114,16 @@ def test_one_line_of_the_command(capsys, tmp_path, monkeypatch, name):
 
 
 @pytest.mark.usefixtures("few_points")
-@pytest.mark.parametrize("name", mark_repeats(list(awkward.WRITERS), quick=awkward.WRITERS.keys() - QUICK_COMMANDS))
+@pytest.mark.parametrize("name", [name for name in awkward.WRITERS if name not in BY_COMMAND])
 def test_one_line_of_the_estimator(tmp_path, name):
     table = written(tmp_path, name)
     check_estimator(table, READ[name](table.path).drop(columns=table.label))
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("few_points")
-@pytest.mark.parametrize("name", ["patients", "refunds"])
-def test_one_line_of_the_estimator_with_polars(tmp_path, name):
+def test_one_line_of_the_estimator_with_polars(tmp_path):
     polars = pytest.importorskip("polars")
-    table = written(tmp_path, name)
+    table = written(tmp_path, "patients")
     check_estimator(table, polars.read_csv(table.path).drop(table.label))
 
 

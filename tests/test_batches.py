@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from repeats import each_value
 
 from pnorm._checks import column_values, listed
 from pnorm._tables import Groups, Labels, TableError, batches_of, numbers
@@ -112,7 +113,7 @@ ONCE = {
 }
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("rows", [7, 64, 2**17])
 @pytest.mark.parametrize("name", SOURCES)
 def test_batches_have_all_rows_in_their_order(table, folder, tmp_path, name, rows):

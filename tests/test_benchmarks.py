@@ -20,7 +20,6 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
 def cases():
-    seen = set()
     sys.path.insert(0, str(FOLDER))
     try:
         modules = [importlib.import_module(f"benchmarks.{name}") for name in NAMES]
@@ -29,11 +28,8 @@ def cases():
     for module, (_, suite) in ((m, member) for m in modules for member in inspect.getmembers(m, inspect.isclass)):
         for name in dir(suite):
             if suite.__module__ == module.__name__ and name.startswith(("time", "peakmem", "track")):
-                marks = (
-                    [pytest.mark.long] if suite in seen else []
-                )  # the set-up of a class is that of all its benchmarks
-                seen.add(suite)
-                yield pytest.param(suite, name, id=f"{suite.__name__}.{name}", marks=marks)
+                yield pytest.param(suite, name, id=f"{suite.__name__}.{name}")
+                break  # the set-up of a class is that of all its benchmarks
 
 
 @pytest.mark.parametrize(("suite", "name"), list(cases()))
@@ -112,7 +108,6 @@ def test_from_a_file_to_the_report(monkeypatch, capsys):
     ]
 
 
-@pytest.mark.long
 def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
     pytest.importorskip("sklearn")
     monkeypatch.syspath_prepend(FOLDER)
@@ -154,7 +149,6 @@ def test_sets_are_counted_by_95_percent_intervals(monkeypatch):
     assert excluded.split()[-3:] == [str(n) for n in (np.min(lows, axis=0) > -script.MARGIN * gain).sum(0)]
 
 
-@pytest.mark.long
 def test_sets_that_were_not_used(monkeypatch, capsys):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("interpret")
@@ -248,7 +242,6 @@ def test_the_steps_that_are_turned_give_the_same_scores(adult_rivals, monkeypatc
     assert 0 < np.count_nonzero(model.coef_) < S.shape[1] / 2
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("few_resamples")
 def test_adult_beside_its_rivals_stage_by_stage(adult_rivals, tmp_path, capsys):
     out = tmp_path / "adult.json"

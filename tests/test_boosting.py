@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples
+from repeats import each_value, examples
 
 import pnorm
 from pnorm import boosting, metrics, objectives
@@ -148,7 +148,7 @@ def test_a_weight_of_a_list_is_so_many_lists(p):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(POWERS), st.booleans())
-@examples(60)
+@examples(6)
 def test_order_copies_and_a_shift_of_all_scores_do_not_matter(seed, p, negative_labels):
     rng, y, f = some_rows(seed)
     push = boosting.lightgbm_objective(p)
@@ -189,7 +189,7 @@ def test_the_slopes_are_those_of_the_objectives_module():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([*POWERS, 300.0]), st.floats(0.01, 1.0), st.booleans())
-@examples(150)
+@examples(15)
 def test_steps_on_any_leaves_lower_the_objective_and_do_not_pass_their_bound(seed, p, rate, lists):
     rng, y, f = some_rows(seed, 36)
     sizes = None if not lists else [12, 4, 20] if rng.random() < 0.5 else [2] * 18
@@ -380,7 +380,7 @@ def test_what_a_booster_should_not_pass_is_refused(change, message):
 QUIET = {"verbose": -1, "num_threads": 1, "deterministic": True, "force_row_wise": True}
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 def test_lightgbm_lowers_the_objective_with_every_tree(p, rate):
@@ -494,7 +494,7 @@ def test_lightgbm_cross_validates():
 SMALL = {"max_depth": 3, "nthread": 1, "tree_method": "exact"}
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 def test_xgboost_lowers_the_objective_with_every_tree(p, rate):
@@ -615,7 +615,6 @@ def test_a_push_is_a_push():
     assert found[16][1] < found[1][1]
 
 
-@pytest.mark.long
 def test_the_blocks_of_the_page_run():
     pytest.importorskip("lightgbm")
     pytest.importorskip("xgboost")

@@ -7,7 +7,7 @@ import pickle
 import mpmath as mp
 import numpy as np
 import pytest
-from repeats import mark_repeats
+from repeats import each_value
 from scipy.integrate import quad
 from scipy.stats import beta, binom, norm
 
@@ -19,7 +19,7 @@ HALVES = (0.0, 0.5, 1.0)
 # The P-Norm Push --------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 2.5, 4, 64])
 @pytest.mark.parametrize(("epsilon", "sizes", "log_covering"), [
     (0.5, (200, 300), 0.0), (0.1, (10**6, 10**5), 12.5), (3.9, (10**9, 10**9), 400.0), (1e-3, (1, 1), 0.0)])  # fmt: skip
@@ -335,12 +335,7 @@ def has_cycle(B):
 
 @pytest.mark.parametrize(
     ("m", "n"),
-    [
-        pytest.param(m, n, marks=[pytest.mark.long] if m * n > 7 else [])
-        for m in range(1, 4)
-        for n in range(m, 10)
-        if m * n <= 9
-    ],
+    [(m, n) for m in range(1, 4) for n in range(m, 8) if m * n <= 7],
 )
 def test_both_characterisations_and_the_count_agree(m, n):
     count = 0
@@ -403,7 +398,6 @@ def realised(pos, neg, steps):
     return found
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_exact_count_is_what_a_grid_of_weights_finds(d):
     rng = np.random.default_rng(d)
@@ -532,9 +526,9 @@ def test_rates_are_those_of_the_theorem_and_its_corollary():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kappa", mark_repeats([0.5, 1.0, 3.0], quick=[3.0]))
-def test_descent_stays_in_its_ball_and_near_its_limit(loss, kappa):
+def test_descent_stays_in_its_ball_and_near_its_limit(loss):
     """Literal descent on pairs drawn from a finite population, whose best function is computed by long descent."""
+    kappa = 3.0
     phi, slope, _ = LOSSES[loss]
     rng, lam, theta, delta = np.random.default_rng(5), 0.5, 0.5, 0.05
     x = rng.normal(size=30) + np.repeat([1.0, 0.0], 15)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples
+from repeats import each_value, examples
 
 import pnorm
 from pnorm import callbacks, metrics
@@ -41,7 +41,7 @@ def collections(pos, neg):
     }
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds", "closed", "union", "callables"])
 @pytest.mark.parametrize("metric", ["average_precision", "auc", "bedroc", "r_max"])
@@ -209,7 +209,7 @@ def test_rounds_that_it_was_not_called_for_are_scored(rows):
         np.testing.assert_array_equal(stop.scores, always.scores)
 
 
-@examples(100)
+@examples(10)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 6), st.integers(0, 2))
 def test_patience_against_a_loop(values, patience, delta):
     best, best_at, end = values[0], 0, None

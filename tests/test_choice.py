@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import each_value, trials
 
 import pnorm
 from pnorm import _checks, metrics, rankers
@@ -72,7 +73,7 @@ KINDS = {
 }
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", [margins, metrics.positives_at_top, metrics.average_precision])
@@ -93,7 +94,7 @@ def test_rows_that_tie_tie():
     np.testing.assert_array_equal(found.scores, expected)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(4))
 def test_weights_count_in_training_and_in_judging(seed):
     pos, neg = problem(seed)
     rng = np.random.default_rng(seed)
@@ -257,7 +258,7 @@ def kinds_of_rows(n_pos, n_neg):
     }
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize(
     ("name", "kind"),
@@ -349,7 +350,7 @@ def test_held_out_rows_leave_no_mark_on_the_run(kind):
         assert (other.scores[:, k] != found.scores[:, k]).any()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("form", ["list", "float32", "fortran", "csr", "coo", "pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("recipe", [True, False])
 def test_rows_come_in_any_form(form, recipe):

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from repeats import mark_repeats
+from repeats import each_value, trials
 from test_choice import KINDS, margins, problem
 
 import pnorm
@@ -49,7 +49,7 @@ def rows_of(kind):
     }[kind]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_score_is_that_of_a_minimiser_on_the_rows_alone(kind, fixed):
@@ -138,9 +138,7 @@ def penalty_of(given, kind, p, s):
     return given if isinstance(given, float | int) else given[s]
 
 
-@pytest.mark.parametrize(
-    "given", mark_repeats(list(OF_P), quick=["numbers of p", "paths of kinds", "pairs that share a penalty"])
-)
+@pytest.mark.parametrize("given", ["numbers of p", "paths of kinds", "pairs that share a penalty"])
 def test_every_kind_and_p_has_its_own_penalties(given):
     path, along = OF_P[given]
     pos, neg = problem(13)
@@ -167,11 +165,11 @@ def test_every_kind_and_p_has_its_own_penalties(given):
     pnorm.minimize(pos, neg, kinds[best.kind], best.p, l1=best.l1, l2=best.l2)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("path", [{"l2": [1.0, 0.01, 0.1]}, {"rounds": [0, 2, 9]}])
 @pytest.mark.parametrize("second", ["auc", margins])
-@pytest.mark.parametrize("first", mark_repeats(["partial_auc", metrics.positives_at_top], quick=["partial_auc"]))
-def test_a_second_measure_of_the_same_minimisers(first, second, path):
+def test_a_second_measure_of_the_same_minimisers(second, path):
+    first = "partial_auc"
     pos, neg = problem(14)
     calls = partial(pnorm.cross_validate, pos, neg, None, POWERS, folds=3, **path)
     both = calls(metric=first, second_metric=second, n_threads=1)
@@ -206,7 +204,7 @@ def test_signs_are_kept():
         assert found.scores[0, k, 0] == pytest.approx(margins(pos[held[0]] @ lam, neg[held[1]] @ lam), rel=1e-3)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("recipe", [False, True])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("how", [{"penalty": "shapes"}, {"max_columns": 2}, {"penalty": "shapes", "max_columns": 2}])
@@ -334,7 +332,7 @@ def literal(found, allowance, second=None):
     return found.kinds[i] if found.kinds else None, found.p[i], found.l2[i, s]
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
+@pytest.mark.parametrize("seed", trials(8))
 def test_best_and_simplest_against_the_rules_read_literally(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))
@@ -346,7 +344,7 @@ def test_best_and_simplest_against_the_rules_read_literally(seed):
         assert choice == (choice.p, choice.l2)
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
+@pytest.mark.parametrize("seed", trials(8))
 def test_a_second_measure_settles_what_the_first_cannot_tell(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))

@@ -22,7 +22,7 @@ import pandas
 import pyarrow
 import pytest
 from pyarrow import feather, parquet
-from repeats import mark_repeats
+from repeats import each_value
 
 import pnorm
 from pnorm._command import demonstration, options, printing, progress
@@ -613,8 +613,8 @@ def next_steps(out):
     return {what: shlex.split(command) for what, command in found}
 
 
-@pytest.mark.parametrize("wide", mark_repeats([60, 400], quick=[60]))
-def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path, wide):
+def test_next_steps_are_whole_commands(capsys, monkeypatch, tmp_path):
+    wide = 60
     monkeypatch.setattr("pnorm._command.printing._width", lambda: wide)
     path = dated(tmp_path)
     typed = [str(path), "--label", "y", "-p", "1", "--seed", "3", "--top", "0"]
@@ -755,7 +755,7 @@ def test_straight_lines_are_no_step_where_cross_validation_prefers_curves(curve,
     assert not _prefers_curves(one)
 
 
-@pytest.mark.parametrize("gap", mark_repeats(range(5), quick=[1, 4]))
+@pytest.mark.parametrize("gap", [1, 4])
 def test_a_column_of_dates_with_gaps_is_not_suggested(capsys, tmp_path, gap):
     status, out, _ = run(capsys, dated(tmp_path, gaps=[gap]), "--label", "y", "-p", 1)  # in training, or held out
     assert (status, "--time" in out) == (0, False)
@@ -798,7 +798,7 @@ def test_a_column_that_is_lacking_can_be_added_empty(capsys, tmp_path):
     assert run(capsys, new, "--model", model) == (2, "", f"{said} 'z' which the model needs\n")
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("good", ["both", "hits", "average", "neither"])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 def test_one_column_that_is_as_good_is_told(good, push):
@@ -1136,7 +1136,7 @@ def test_an_interrupt_is_status_130(monkeypatch):
 WAYS = ["the name", "another spelling", "a symbolic link", "a hard link", "a link to nothing yet"]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("options", [("--out", "FILE"), ("--save", "FILE"), ("--out", "MODEL"), ("--save", "--out")])
 def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, options, way):
@@ -1424,7 +1424,7 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
     np.testing.assert_array_equal(pnorm.load(model).lam, pnorm.train(X[y], X[~y], p=4, t_max=5)[0])
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(
     ("columns", "arguments", "message"),
     [
@@ -1537,7 +1537,6 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
     ("options", "kinds"),
     [
         (["-p", 1], ["line + cuts", "steps", "lines"]),
-        pytest.param(["-p", 1, "--linear"], ["line + cuts"], marks=pytest.mark.long),
         (["-p", 1, "--rankers", "columns"], ["columns"]),
     ],
 )
@@ -1859,9 +1858,7 @@ def scores_of(path, key="tx"):
 
 
 TIME, REFIT, ALL = ["--time", "booked"], ["--refit", "--time", "booked"], ["--holdout", 0]
-RANKED = [(how, kind, more) for how in WITHOUT for kind in ("csv", "parquet") for more in (TIME, REFIT, ALL)]
-RANKED += [("memory", "xlsx", TIME), ("memory", "xlsx", ALL)]  # workbooks are in memory
-QUICKLY_RANKED = [
+RANKED = [
     ("memory", "csv", TIME),
     ("batches", "csv", REFIT),
     ("batches", "parquet", ALL),
@@ -1869,7 +1866,7 @@ QUICKLY_RANKED = [
 ]
 
 
-@pytest.mark.parametrize("case", mark_repeats(RANKED, QUICKLY_RANKED), ids=str)
+@pytest.mark.parametrize("case", RANKED, ids=str)
 def test_rows_without_a_label_are_ranked_by_a_list_of_the_others(capsys, tmp_path, case):
     how, kind, more = case
     frame, has_label = gaps(mixed())
@@ -1898,8 +1895,8 @@ def test_rows_without_a_label_are_ranked_by_a_list_of_the_others(capsys, tmp_pat
         assert not found["held_out"].loc[frame["tx"]].to_numpy()[~has_label].any()
 
 
-@pytest.mark.parametrize("how", mark_repeats(list(WITHOUT), quick=["batches"]))
-def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
+def test_an_empty_label_can_mean_negative(capsys, tmp_path):
+    how = "batches"
     frame = mixed()
     arguments = ["--label", "fraud", "--id", "tx", *QUICK, *WITHOUT[how]]
     frame.to_csv(tmp_path / "full.csv", index=False)
@@ -1935,8 +1932,8 @@ def test_an_empty_label_can_mean_negative(capsys, tmp_path, how):
         assert (status, "has no labels. Fill in some of them" in err) == (2, True)
 
 
-@pytest.mark.parametrize("how", mark_repeats(list(WITHOUT), quick=["batches"]))
-def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transactions, tmp_path, how):
+def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transactions, tmp_path):
+    how = "batches"
     path, frame = transactions
     new, has_label = gaps(mixed(300, seed=1))
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -1974,8 +1971,8 @@ def test_a_test_and_a_measure_of_rows_of_which_some_have_no_label(capsys, transa
     assert f"Measured on {has_label.sum()} " in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("push", mark_repeats(["top", "bottom"], quick=["bottom"]))
-def test_terminal_page_and_saved_model_compare_rows_with_the_same_average(capsys, transactions, tmp_path, push):
+def test_terminal_page_and_saved_model_compare_rows_with_the_same_average(capsys, transactions, tmp_path):
+    push = "bottom"
     path, frame = transactions
     model, out, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
     more = ["--label", "fraud", "--id", "tx", "--push", push, "--save", model, "--out", out, "--report", page, *QUICK]
@@ -2217,9 +2214,9 @@ BOTH_WON = ["--positive", "won", "--positive", "Won back"]
 BOTH_LOST = ["--negative", "lost", "--negative", "gone, for good", "--unlabelled", "rank"]
 
 
-@pytest.mark.parametrize("memory", mark_repeats([[], ["--memory", 0]], quick=[[]]))
-def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
+def test_several_labels_are_positive(capsys, tmp_path, deals):
     """Also on rows of --test and with a saved model, which contains them."""
+    memory = []
     model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
     status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *memory, "--save", model)
     assert status == 0
@@ -2239,8 +2236,8 @@ def test_several_labels_are_positive(capsys, tmp_path, deals, memory):
     assert "240 of them positive" in tested
 
 
-@pytest.mark.parametrize("memory", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]))
-def test_several_labels_are_negative(capsys, tmp_path, deals, memory):
+def test_several_labels_are_negative(capsys, tmp_path, deals):
+    memory = ["--memory", 0]
     model, later = tmp_path / "model.json", shutil.copy(deals, tmp_path / "later.csv")
     status, out, _ = run(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, *memory, "--save", model)
     assert status == 0
@@ -2541,12 +2538,10 @@ def test_the_cell_that_is_no_time_is_named(capsys, tmp_path, batches):
     )
 
 
-@pytest.mark.parametrize(
-    "batches", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]), ids=["memory", "batches"]
-)
 @pytest.mark.parametrize(("word", "missing"), [("", []), ("unknown", []), ("1900-01-01", ["--missing", "1900-01-01"])])
-def test_rows_without_a_time_are_trained_on_and_not_tested_on(capsys, tmp_path, batches, word, missing):
+def test_rows_without_a_time_are_trained_on_and_not_tested_on(capsys, tmp_path, word, missing):
     """The held-out rows are those of the file without these rows, from which less is learned."""
+    batches = ["--memory", 0]
     frame = mixed()
     frame["tx"] = frame["tx"].str.lstrip("=")
     undated = np.arange(len(frame)) % 7 == 3
@@ -3069,8 +3064,8 @@ def test_a_value_that_does_not_read_counts_as_missing_wherever_it_falls(capsys, 
     assert "100 of the 300 values are not" in err
 
 
-@pytest.mark.parametrize("more", mark_repeats([[], ["--memory", 0]], quick=[["--memory", 0]]))
-def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(capsys, tmp_path, more):
+def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(capsys, tmp_path):
+    more = ["--memory", 0]
     path, new, model = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.json"
     amounts = np.random.default_rng(0).lognormal(8, 1, 300)
     texts = [f"{x:.2f}" for x in amounts]
@@ -3100,8 +3095,8 @@ def test_words_that_training_counted_as_missing_are_not_reported_of_new_rows(cap
     assert "; 1 of them is new, in the test rows." in out
 
 
-@pytest.mark.parametrize("memory", mark_repeats([None, 0.001], quick=[None]))
-def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_path, memory):
+def test_probabilities_that_the_test_finds_wrong_are_not_written(capsys, tmp_path):
+    memory = None
     rng = np.random.default_rng(0)
     for name, share in (("train", 0.5), ("test", 0.1)):
         y = rng.random(1000) < share

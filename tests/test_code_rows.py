@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from repeats import each_value
 
 import pnorm
 from pnorm._coded import code_rows
@@ -37,7 +38,7 @@ def sides(of_rows):
     return {f"{side}_{name}": x[rows] for name, x in of_rows.items() for side, rows in (("pos", Y), ("neg", ~Y))}
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("on_disk", [False, True])
 @pytest.mark.parametrize("of_rows", OF_ROWS)
 @pytest.mark.parametrize("kind", KINDS)

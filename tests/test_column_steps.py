@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from repeats import mark_repeats
+from repeats import each_value, trials
 from scipy.linalg import eigh
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
@@ -68,7 +68,7 @@ def objective(problem, penalty, lam, p):
 # Trees --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(30), quick=range(10)))
+@pytest.mark.parametrize("seed", trials(10))
 def test_the_best_shape_of_a_tree_is_that_of_the_best_active_set(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
@@ -106,7 +106,7 @@ def test_the_best_shape_of_a_tree_is_that_of_the_best_active_set(seed):
     assert (jump[1:] <= high[1:]).all()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", trials(10))
 def test_products_of_rows_are_sums_over_the_edges_above_both(seed):
     rng = np.random.default_rng(seed)
     sizes, n_rows = rng.integers(1, 9, 3), 12
@@ -284,7 +284,7 @@ def test_the_product_and_the_blocks_are_those_of_the_hessian(rng, monkeypatch, f
 # The solver ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 @pytest.mark.parametrize("side", ["top", "bottom"])
 def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
@@ -302,7 +302,6 @@ def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
         assert trace.objective[-1] - by_newton.objective[-1] <= trace.gap
 
 
-@pytest.mark.long
 def test_on_separable_rows_newtons_method_goes_on(rng):
     pos, neg = rng.normal(size=(20, 3)), rng.normal(size=(30, 3))
     H = pnorm.rankers.quantile_thresholds(pos, neg, 20)
@@ -412,7 +411,6 @@ def test_rounding_of_scores_does_not_hide_the_end_of_a_small_problem(rng, monkey
         assert (trace.gap <= 1e-10) == (affordable > 0)
 
 
-@pytest.mark.long
 def test_the_number_of_threads_changes_no_bit(rng):
     pos, neg = two_sides(rng, 140_000, 2)
     H = pnorm.rankers.quantile_thresholds(pos, neg, 5)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
+from repeats import each_value, trials
 
 import pnorm
 from pnorm._solvers import descent_state
@@ -77,7 +77,7 @@ def rankers(rng, pos, neg):
     return [None, None, H, H + columns, pnorm.rankers.closed(columns)][rng.integers(5)]
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(4), quick=[0]))
+@pytest.mark.parametrize("seed", trials(1))
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind, seed):
     rng = np.random.default_rng([KINDS.index(kind), seed])
@@ -129,7 +129,7 @@ def test_all_ordinary_rounds_are_compiled(counted, storage, push):
         assert len(counted) <= 4
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0])
 def test_weights_that_short_steps_multiply_are_those_of_the_scores(monkeypatch, p, compiled):
@@ -156,7 +156,7 @@ def test_weights_that_short_steps_multiply_are_those_of_the_scores(monkeypatch, 
     assert tilted > 20
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0])
 def test_short_steps_are_those_without_a_short_cut(monkeypatch, p, compiled):
@@ -186,7 +186,7 @@ def test_other_runs_are_not_compiled(counted, what):
     assert sum(counted) == 0
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("n_groups", [0, 300])
 @pytest.mark.parametrize("storage", ["dense", "coded", "stacked"])
 def test_bits_do_not_depend_on_the_loop_nor_on_threads_where_rows_make_blocks(counted, storage, n_groups):
@@ -295,8 +295,8 @@ def test_runs_in_several_threads_that_share_tables_do_not_meet():
         assert len(set(pool.map(run, range(8)))) == 1
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(4), quick=[0]))
-@pytest.mark.parametrize("kind", mark_repeats(KINDS, quick=[kind for kind in KINDS if kind not in ("measured", "far")]))
+@pytest.mark.parametrize("seed", trials(1))
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("measured", "far")])
 def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, kind, seed):
     rng = np.random.default_rng([KINDS.index(kind), seed, 2])
     for _ in range(10):
@@ -325,7 +325,7 @@ def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, k
     assert sum(counted) > 5
 
 
-@pytest.mark.parametrize("kind", mark_repeats(["whole", "mixed", "binary", "twice"], quick=["mixed", "binary"]))
+@pytest.mark.parametrize("kind", ["mixed", "binary"])
 def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kind):
     found = []
     step = descent_state.CellLine.step

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from repeats import mark_repeats
+from repeats import each_value
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
@@ -58,7 +58,7 @@ def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
     assert found == pytest.approx(hypergeom.sf(x - 1, n_pos + n_neg, n_pos, x + y), rel=1e-5)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("ratio", [0.3, 2.0, 40.0])
 @pytest.mark.parametrize(("U", "V"), [((3, 8), (1, 20)), ((20, 31), (5, 76)), ((30, 1), (2, 400)), ((1, 1), (1, 1))])
 def test_two_betas_against_quadrature(U, V, ratio):
@@ -388,10 +388,7 @@ def at_most(share, lists=LISTS):
 
 @pytest.mark.parametrize(
     "of",
-    mark_repeats(
-        [lists_of_normals, lists_of_few_scores, lists_just_below, lists_with_a_bad_top],
-        quick=[lists_just_below, lists_with_a_bad_top],
-    ),
+    [lists_just_below, lists_with_a_bad_top],
 )
 def test_a_precision_is_kept(of):
     rng = np.random.default_rng(3)
@@ -431,8 +428,8 @@ def test_a_precision_is_kept_if_the_tests_begin_deeper(of, at_least, least_kept)
         assert broken == kept
 
 
-@pytest.mark.parametrize("apart", mark_repeats([2.0, 3.0], quick=[2.0]))
-def test_a_precision_is_kept_where_positives_are_rarer(apart):
+def test_a_precision_is_kept_where_positives_are_rarer():
+    apart = 2.0
     rng = np.random.default_rng(4)
     kept = broken = 0
     for _ in range(FEWER):
@@ -541,7 +538,7 @@ def first_too_deep(share, precise, tied, target):
     return 1 if tied else 0
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("target", "level"), [(0.5, 0.25), (0.5, 0.125), (0.25, 0.0625), (0.75, 0.4375)])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("at_least", [1, 4])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
 
 import pnorm
 
@@ -203,19 +202,7 @@ def groups_of(size, seed):
 
 
 HELD = {
-    "groups": {"pos_group": groups_of(60, 2), "neg_group": groups_of(90, 3)},
-    "groups and weights": {
-        "pos_group": groups_of(60, 2),
-        "neg_group": groups_of(90, 3),
-        "pos_weight": np.arange(60) % 3,
-        "neg_weight": np.linspace(0.1, 2.0, 90),
-    },
-    "logistic": {"loss": "logistic"},
-    "squared_hinge": {"loss": "squared_hinge", "neg_weight": np.arange(90) % 2},
-    "squared": {"loss": "squared"},
-    "smooth hinge": {"loss": "hinge", "smoothing": 0.3},
     "a price": {"price": pnorm.objectives.Exponential(0.05), "loss": "logistic"},
-    "a price of exponential losses": {"price": pnorm.objectives.Exponential(0.05)},
     "a loss of one's own": {"loss": pnorm.objectives.Loss(lambda z: np.exp(-z / 2), lambda z: -np.exp(-z / 2) / 2)},
     "groups and the reverse push": {
         "push": "bottom",
@@ -227,24 +214,12 @@ HELD = {
 }
 
 
-REPEATS = {
-    "groups",
-    "logistic",
-    "squared_hinge",
-    "a price of exponential losses",
-    "squared",
-    "smooth hinge",
-    "groups and weights",
-}
-"""Names of arguments that others have among theirs."""
-
-
 def in_partitions(more):
     """Arguments whose weights and groups are Dask arrays where their names begin with neg."""
     return {name: da.from_array(x, chunks=20) if name.startswith("neg") else x for name, x in more.items()}
 
 
-@pytest.mark.parametrize("name", mark_repeats(list(HELD), quick=HELD.keys() - REPEATS))
+@pytest.mark.parametrize("name", HELD)
 def test_groups_prices_and_losses(name):
     pos, neg = sides()
     P, N = parts(pos, 13), parts(neg, 20)

@@ -79,7 +79,6 @@ def assert_same_bits(found, expected):
     np.testing.assert_array_equal(found[1].log_objective, expected[1].log_objective)
 
 
-@pytest.mark.long
 def test_a_worker_killed_on_the_way_changes_nothing():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
@@ -101,7 +100,6 @@ def test_a_worker_killed_on_the_way_changes_nothing():
         np.testing.assert_array_equal(judged.scores, expected.scores)
 
 
-@pytest.mark.long
 def test_workers_killed_on_the_way_change_nothing_but_time():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
@@ -121,7 +119,6 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
         np.testing.assert_allclose(found, logistic, rtol=0, atol=1e-9)
 
 
-@pytest.mark.long
 def test_workers_that_come_and_go():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
@@ -155,7 +152,6 @@ with Client(sys.argv[1]):
 """
 
 
-@pytest.mark.long
 def test_a_client_that_dies_leaves_nothing_behind_and_another_goes_on(tmp_path):
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
@@ -183,7 +179,6 @@ def test_a_client_that_dies_leaves_nothing_behind_and_another_goes_on(tmp_path):
         np.testing.assert_allclose(lam, expected, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, for what Dask calls
 @pytest.mark.filterwarnings("ignore:Dask annotations")  # which frames pass over, and what is made of their parts keeps
 def test_files_that_are_away_for_a_moment_are_read_again(tmp_path):

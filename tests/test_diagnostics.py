@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
-from repeats import examples, mark_repeats
+from repeats import each_value, examples, trials
 
 import pnorm
 from pnorm import rankers
@@ -53,7 +53,7 @@ def zero_pairs(pos, neg, signs=(0, 0)):
     return zero.reshape(len(pos), len(neg))
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(150), quick=range(40)))
+@pytest.mark.parametrize("seed", trials(40))
 def test_the_support_is_that_of_brute_force_in_the_plane(seed):
     rng = np.random.default_rng(seed)
     size, wide = rng.integers(1, 7, 2), rng.integers(1, 5)
@@ -70,8 +70,8 @@ def kind_of(zero):
     return "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
 
 
-@pytest.mark.parametrize("signs", mark_repeats([[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]], quick=[[1, -1]]))
-def test_the_support_within_signs_is_that_of_brute_force_in_the_plane(signs):
+def test_the_support_within_signs_is_that_of_brute_force_in_the_plane():
+    signs = [1, -1]
     kinds, changed = [], 0
     for seed in range(60):
         rng = np.random.default_rng([1, seed])
@@ -113,8 +113,8 @@ def zero_by_program(pos, neg, signs, same):
 
 
 @pytest.mark.parametrize("storage", [np.array, scipy.sparse.csr_array])
-@pytest.mark.parametrize("grouped", mark_repeats([False, True], quick=[True]))
-def test_the_support_within_signs_is_that_of_a_program_over_pairs(grouped, storage):
+def test_the_support_within_signs_is_that_of_a_program_over_pairs(storage):
+    grouped = True
     kinds = []
     for seed in range(40):
         rng = np.random.default_rng([2, seed])
@@ -202,10 +202,8 @@ def scaled(which, pos, neg):
     ]
 
 
-@pytest.mark.parametrize(
-    "kind", mark_repeats(["overlapping", "quasi-separable", "separable"], quick=["quasi-separable"])
-)
-def test_scaling_costs_no_decision(kind):
+def test_scaling_costs_no_decision():
+    kind = "quasi-separable"
     rng = np.random.default_rng(34)
     for which in range(12):  # all of `scaled`, near and far
         zero = None
@@ -237,7 +235,7 @@ def test_scaling_costs_no_decision(kind):
 
 @pytest.mark.parametrize(
     "margin",
-    mark_repeats([s * x for x in (1e-6, 1e-12, 1e-15) for s in (1, -1)] + [0.0], quick=[1e-15, -1e-15, 0.0]),
+    [1e-15, -1e-15, 0.0],
 )
 def test_scaling_hides_no_margin_and_makes_none(margin):
     """A margin below the rounding of scaled outputs is decided on the columns, or not at all."""
@@ -255,7 +253,7 @@ def test_scaling_hides_no_margin_and_makes_none(margin):
         assert kind != "overlapping" or trace.status != "separable"
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_kinds_of_constructed_data(kind, sparse):
@@ -470,7 +468,7 @@ def touching(seed):
     return pos, neg
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 2, 5])
 @pytest.mark.parametrize("rows", [hand_made(), touching(0), ([[1.0], [2.0]], [[0.0], [0.5]])])
 def test_the_bregman_distance_from_the_limit_is_the_excess_of_the_objective_over_p(rows, p):
@@ -506,9 +504,9 @@ def test_convergence_has_the_bregman_distance_of_every_round(options):
     assert convergence(far, limit).bregman == [np.inf]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("options", ["plain", "weights", "groups", "both"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(6))
 def test_the_distance_from_the_limit_is_that_over_all_pairs(options, seed):
     rng = np.random.default_rng(seed)
     rows = touching(seed) if seed % 2 else tuple(rng.normal(size=(n, 3)) for n in (30, 25))
@@ -583,7 +581,7 @@ def gradient(q, p):
 
 
 @given(coefficients())
-@examples(150)
+@examples(15)
 def test_the_distance_from_zero_is_the_objective(problem):
     pos, neg, lam, p = problem
     q = q_of(pos, neg, lam, p)
@@ -592,7 +590,7 @@ def test_the_distance_from_zero_is_the_objective(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s))), powers)
-@examples(150)
+@examples(15)
 def test_the_projection_adds_to_the_gradient(q_and_v, p):
     q, v = np.exp(q_and_v[0]), q_and_v[1]
     moved = legendre_bregman_projection(q, v, p)
@@ -600,7 +598,7 @@ def test_the_projection_adds_to_the_gradient(q_and_v, p):
 
 
 @given(coefficients())
-@examples(100)
+@examples(10)
 def test_coefficients_move_the_start_to_their_q(problem):
     pos, neg, lam, p = problem
     start = np.full((len(pos), len(neg)), float(len(pos)) ** (p - 1))
@@ -609,7 +607,7 @@ def test_coefficients_move_the_start_to_their_q(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s), matrices(s))), powers)
-@examples(150)
+@examples(15)
 def test_the_distance_is_the_definition_and_nonnegative(logs, p):
     a, b = np.exp(logs[0]), np.exp(logs[1])
     a[logs[2] > 1] = 0
@@ -623,9 +621,9 @@ def test_the_distance_is_the_definition_and_nonnegative(logs, p):
         assert primal_objective(a, p) == pytest.approx(expected, rel=1e-7, abs=1e-9 * base)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 2, 4, 16])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", trials(8))
 def test_pythagoras_at_the_minimiser(p, seed):
     """B(P, q) = B(P, q*) + B(q*, q) for every P with matching moments and every q of some coefficients."""
     rng = np.random.default_rng(seed)
@@ -662,7 +660,7 @@ def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
     )
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
 @pytest.mark.parametrize(
     "options", [{"l2": 0.3}, {"l1": 0.1}, {"l1": 0.1, "l2": 0.3}, {"l1": 0.05, "signs": [1, 0, -1]}]

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import each_value
 from scipy.stats import chi2_contingency
 
 import pnorm
@@ -103,7 +104,7 @@ def test_a_profile_through_json_says_what_the_rows_say(kind):
         assert str(pnorm.drift(old, new, H, lam)) == str(of)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shares_are_those_of_a_slow_count(kind, weighted):

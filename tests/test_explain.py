@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from repeats import each_value
 
 import pnorm
 from pnorm import rankers
@@ -80,7 +81,7 @@ def test_contributions_and_the_base_add_up_to_the_score(kind):
         np.testing.assert_allclose(found.base, literal(beside, H, lam)[1].mean(), atol=1e-13)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", ["columns", "cuts", "cuts, missing, lines", "normalized"])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_sparse_rows_have_the_contributions_of_dense_ones(kind, form):

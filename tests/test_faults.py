@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import workers
+from repeats import each_value
 
 import pnorm
 from pnorm import _files
@@ -52,7 +53,7 @@ def test_every_file_is_written_in_one_place():
         assert len(found) == (2 if source.name == "_files.py" else 0), source.name
 
 
-@pytest.mark.each_value(times=4)
+@each_value(times=4)
 @pytest.mark.parametrize("old", [None, "old"])
 @pytest.mark.parametrize("error", [OSError("disk"), KeyboardInterrupt(), MemoryError()])
 @pytest.mark.parametrize("call", ["fsync", "replace", "copymode"])
@@ -83,7 +84,7 @@ def test_a_disk_that_is_full(path, monkeypatch, writer, old):
     assert old is None or path.read_text() == old
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("error", "status"), [(OSError("disk"), 2), (MemoryError(), 2), (KeyboardInterrupt(), 130)])
 @pytest.mark.parametrize("option", ["--out", "--save"])
 def test_what_the_command_leaves(path, monkeypatch, capsys, option, error, status):
@@ -276,7 +277,6 @@ TASKS = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("forever", [True, False], ids=["from then on", "once"])
 @pytest.mark.parametrize("task", TASKS)
 def test_memory_that_ends_at_any_moment(monkeypatch, tried, task, forever):

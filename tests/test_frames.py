@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 from memory import peak
+from repeats import each_value
 
 import pnorm
 from pnorm import _checks, kernel, listwise, sklearn
@@ -133,7 +134,7 @@ def test_sparse_columns_are_used_where_they_lie():
         assert np.shares_memory(_checks.matrix(X, "X").data, X.data)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [

@@ -21,6 +21,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from repeats import SEED, TRIALS
 from test_package import MODULES
 
 from pnorm.diagnostics import SeparationWarning
@@ -248,14 +249,9 @@ ONE_IN = {
     "pnorm.rankers": 6,
     "pnorm.sklearn": 12,
 }
-"""Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
-ONE_IN_OF_SPARSE = 6
+"""Where calls take long, an argument gets one input in so many times five, and the next those that follow."""
+ONE_IN_OF_SPARSE = max(1, 30 // TRIALS)
 """Of sparse rows, an argument gets one input in so many, in every module."""
-FEWER = 5 if os.environ.get("PNORM_FUZZ") == "few" else 1
-"""So many times fewer inputs in a quick run."""
-ONE_IN_OF_SPARSE *= FEWER
-if os.environ.get("PNORM_FUZZ") == "all":
-    ONE_IN, ONE_IN_OF_SPARSE = {}, 1
 
 CHECKED_BY_SCIKIT_LEARN = {"pnorm.sklearn": {"X", "y"}}
 """What scikit-learn's own checks read, which have their own words."""
@@ -279,7 +275,7 @@ def expected(module_name, name):
 def of_arguments(kind, left_out=(), modules=MODULES):
     """Parametrise a test by every argument of one kind; `number` counts those of a module.
 
-    The first call of a function that has an argument is quick, and its other calls are long.
+    Of a function, the first call that has an argument, and with more trials its other calls too.
     """
     each, seen = [], set()
     for module_name in modules:
@@ -291,18 +287,16 @@ def of_arguments(kind, left_out=(), modules=MODULES):
         ]
         for number, (name, argument) in enumerate(arguments, 1):
             of_function = module_name, name.partition(",")[0], argument
-            marks = [pytest.mark.long] if of_function in seen else []
+            if TRIALS > 1 or of_function not in seen:
+                each.append(pytest.param(module_name, number, name, argument, id=f"{module_name}-{name}-{argument}"))
             seen.add(of_function)
-            each.append(
-                pytest.param(module_name, number, name, argument, id=f"{module_name}-{name}-{argument}", marks=marks)
-            )
     return pytest.mark.parametrize(("module_name", "number", "name", "argument"), each)
 
 
 def some(module_name, number, several):
     """The inputs of one argument that are tried."""
-    step = FEWER * ONE_IN.get(module_name, 1)
-    return [each for k, each in enumerate(several) if (k + number) % step == 0]
+    step = max(1, 5 * ONE_IN.get(module_name, 1) // TRIALS)
+    return [each for k, each in enumerate(several) if (k + number + SEED) % step == 0]
 
 
 @pytest.mark.parametrize("module_name", MODULES)

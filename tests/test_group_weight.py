@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from repeats import each_value
 
 import pnorm
 from pnorm import _checks, boosting, rankers
@@ -33,7 +34,7 @@ def given(weighted=True):
     return {**GROUPS, **(WEIGHTS if weighted else {}), **EQUAL}
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("H", [None, rankers.quantile_thresholds(POS, NEG, 5)], ids=["columns", "cuts"])

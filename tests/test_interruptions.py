@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import workers
-from repeats import mark_repeats
+from repeats import SEED, TRIALS, each_value
 
 import pnorm
 from pnorm import _blas, _threads
@@ -48,20 +48,13 @@ def run_of(function, *rows, **arguments):
 RUNS = {
     "train": run_of(pnorm.train, POS, NEG, p=4, t_max=12),
     "train thresholds": run_of(pnorm.train, POS, NEG, CUTS, p=2, t_max=12, selection="signed"),
-    "train logistic": run_of(pnorm.train, POS, NEG, p=2, loss="logistic", t_max=6),
     "minimize": run_of(pnorm.minimize, POS, NEG, p=16),
     "minimize by L-BFGS": run_of(pnorm.minimize, POS, NEG, p=4, method="lbfgs"),
-    "minimize squared hinge": run_of(pnorm.minimize, POS, NEG, p=2, loss="squared_hinge"),
     "dask.train": in_partitions("train", p=4, t_max=6),
-    "dask.minimize": in_partitions("minimize", p=4),
     "kernel.train": run_of(pnorm.kernel.train, POS, NEG, t_max=8),
-    "kernel.train, the mean": run_of(pnorm.kernel.train, POS, NEG, t_max=8, average=True),
     "kernel.minimize": lambda callback: pnorm.kernel.minimize(POS, NEG),  # which takes none
     "listwise.train": run_of(pnorm.listwise.train, X, GRADES, LISTS, loss="kendall", epochs=6),
 }
-LIKE_OTHERS = {"train logistic", "minimize squared hinge", "dask.minimize", "kernel.train, the mean"}
-"""Runs through the loops of others."""
-BY_LBFGS = ("minimize by L-BFGS", "minimize squared hinge")
 SERIES = ("ranker", "step", "edge", "z", "log_objective", "objective", "gaps", "loss", "norm", "surrogate", "error")
 
 
@@ -97,7 +90,7 @@ class OwnError(Exception):
     """Nobody else's."""
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", [OwnError, KeyboardInterrupt, StopIteration])
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "kernel.minimize"])
 def test_an_error_of_the_callback_comes_out_as_it_is_with_the_trace_so_far(name, kind):
@@ -143,7 +136,7 @@ def blas_is_free():
         _blas._Runs.limit.restore_original_limits()
 
 
-@pytest.mark.parametrize("name", mark_repeats(list(RUNS), quick=RUNS.keys() - LIKE_OTHERS))
+@pytest.mark.parametrize("name", RUNS)
 def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(name):
     home = str(Path(pnorm.__file__).parent)
     whole, after = whole_run(name)
@@ -180,7 +173,7 @@ def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(na
         with pytest.raises(kind) as caught:
             run()
         # SciPy's L-BFGS takes a StopIteration in its own lines for a wish to stop, and keeps no more of it.
-        assert caught.value is error or (kind is StopIteration and name in BY_LBFGS)
+        assert caught.value is error or (kind is StopIteration and name == "minimize by L-BFGS")
         trace = getattr(caught.value, "trace", None)
         assert not workers.left(threads)
         rounds = len(seen) if after else trace and trace.n_iter
@@ -405,14 +398,14 @@ def test_a_child_of_a_fork_does_not_wait_for_threads_that_it_lacks(code):
     assert done.returncode == 0, done.stderr
 
 
-INTERRUPTIONS = int(os.environ.get("PNORM_INTERRUPTIONS", "300"))
+INTERRUPTIONS = 150 * TRIALS
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
 def test_what_signal_handlers_raise_at_random_times_comes_out_and_leaves_nothing_behind():
     """In a process of its own, which ends itself when an interruption has taken 20 seconds."""
     storm = Path(__file__).with_name("storm.py")
-    command = [sys.executable, "-P", str(storm), str(INTERRUPTIONS)]
+    command = [sys.executable, "-P", str(storm), str(INTERRUPTIONS), str(SEED)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60 + INTERRUPTIONS, check=False)
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr

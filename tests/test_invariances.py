@@ -151,7 +151,7 @@ def test_a_weight_of_w_is_w_copies(problem, selection, l2):
     same_minimum(problem.minimize(l2), copies.minimize(l2))
 
 
-@examples(25)
+@examples(4)
 @given(problems(lattice=False), SELECTIONS, st.sampled_from(PAIRS[:3]))  # at the corners of a hinge, edges are equal
 def test_a_weight_of_w_is_w_copies_for_other_objectives(problem, selection, objective):
     chosen = {"price": PRICES[objective[0]], "loss": objective[1], "selection": selection}
@@ -191,7 +191,7 @@ def test_one_less_h_turns_the_sign_of_a_coefficient(problem, turned, l2):
 # What does not depend on how outputs are stored -------------------------------------------------------
 
 
-@examples(15)
+@examples(4)
 @given(problems(lattice=True, groups=False), SELECTIONS, st.integers(1, 9), PENALTIES)
 def test_all_storages_find_the_same(problem, selection, rows, l2):
     about, arguments = {"pos_weight": problem.c_pos, "neg_weight": problem.c_neg}, (problem.p, 12)
@@ -217,7 +217,7 @@ def test_all_storages_find_the_same(problem, selection, rows, l2):
         same_minimum(partitions.minimize(*way, problem.p, rows=rows, l2=l2, **about), best)
 
 
-@examples(8)
+@examples(4)
 @given(problems(lattice=True, groups=False), SELECTIONS, st.integers(1, 9))
 def test_dask_finds_the_same(problem, selection, rows):
     pytest.importorskip("dask")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from repeats import each_value
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.metrics import pairwise
@@ -61,7 +62,7 @@ def rbf(X, Y, gamma=0.3):
 # The update -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.0])
 def test_training_is_the_papers_update_pair_by_pair(loss, theta):
@@ -211,7 +212,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(
     "form", ["dense", "float32", "sparse", "frame", "lists", "callable", "callable, by columns", "gram", "precomputed"]
@@ -281,7 +282,7 @@ def test_rows_that_are_all_the_same_teach_nothing():
         assert trace.loss[-1] == pytest.approx(math.log(2))
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("unit", [1e-11, 1e-4, 1e4, 1e8])
 @pytest.mark.parametrize("size", [(6, 5), (40, 30)])
 def test_the_size_of_a_kernel_is_made_up_for_by_the_penalty(unit, size):
@@ -479,7 +480,7 @@ def smooth(loss, smoothing):
     return (np.vectorize(function) for function in LOSSES[loss])
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("loss", "smoothing"), [("logistic", 0), ("squared", 0), ("squared_hinge", 0), ("hinge", 0.2)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_newton_finds_the_minimiser(loss, smoothing, weighted):
@@ -533,7 +534,7 @@ def test_descent_comes_to_the_minimiser_and_is_never_farther_than_it_says(loss):
     assert (np.diff(distances) <= 1e-10).all()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8])
 def test_bounds_hold_where_rounding_spoils_the_kernel(loss, offset):
@@ -634,7 +635,7 @@ def push_sample(m, n, weighted):
     return c, k, np.equal.outer(*groups), given
 
 
-@pytest.mark.each_value(times=3)
+@each_value(times=3)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("push", PUSHES)
 @pytest.mark.parametrize("weighted", [False, True])
@@ -680,7 +681,7 @@ def test_a_push_of_one_is_none():
             assert (other.loss == trace.loss).all()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("loss", "smoothing"), [("logistic", 0), ("squared", 0), ("squared_hinge", 0), ("hinge", 0.2)])
 @pytest.mark.parametrize("push", PUSHES)
 @pytest.mark.parametrize("weighted", [False, True])
@@ -721,7 +722,7 @@ def test_the_minimum_of_a_push_and_its_bounds(loss, smoothing, push, weighted):
         assert distances[-1] < 0.5 * distances[0]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
 @pytest.mark.parametrize("push", ["1.5", "4", "16"])
 def test_the_gradient_of_a_push_changes_by_2_p_minus_1_times_as_much_at_most(loss, push):
@@ -783,7 +784,7 @@ def test_a_push_keeps_to_the_ball_with_steps_of_the_lemma():
 CHANGES = {"squared": 2.0, "squared_hinge": 2.0, "logistic": 0.25, "hinge": 1.0}
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("lam", [0.01, 0.5, 10.0])
 @pytest.mark.parametrize("landmarks", [None, 6])
@@ -828,7 +829,7 @@ def test_the_default_step_is_that_of_the_rows(size, weighted):
         assert trace.largest_step < 1 / (change * largest + 0.1)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.0])
 def test_descent_is_as_fast_as_proposition_3_8_promises(loss, theta):
@@ -878,7 +879,7 @@ def test_a_disc_in_a_ring_is_put_in_order():
 # Theorem 2.1 ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("m", "n"), [(8, 8), (5000, 5000), (400, 90_000)])
 @pytest.mark.parametrize("s", [0.3, 1.0, 2.5])

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from repeats import each_value
 
 import pnorm
 
@@ -50,7 +51,7 @@ def assert_same(a, b):
         np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("rankers", [None, H], ids=["columns", "thresholds"])
 def test_rows_with_labels_give_the_bits_of_two_sides(name, rankers):
@@ -60,7 +61,7 @@ def test_rows_with_labels_give_the_bits_of_two_sides(name, rankers):
     assert_same(run(X, y=Y, H=rankers, weight=C, group=G, **groups), run(X[GOOD], X[~GOOD], rankers, **SIDES, **groups))
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.table, lambda frame: frame.to_dict("records")])
 def test_columns_are_named_in_any_frame(name, make):
@@ -135,7 +136,7 @@ def bad():
     return rows
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(
     ("arguments", "how", "error", "message"),
     [
@@ -205,7 +206,7 @@ def test_grades_are_for_two_sides(name):
         METHODS[name](X, y=Y, pos_grade=C)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("labels", [Y, Y.tolist(), pd.Series(Y), Y[:, None], G], ids=str)
 def test_labels_in_the_place_of_negatives_are_refused_with_the_call_to_make(name, labels):

@@ -483,7 +483,7 @@ def typed(values):
         yield pd.Series(pd.Categorical(objects, categories=list(dict.fromkeys([*WHOLE, *TEXT]))))
 
 
-@examples(50)
+@examples(5)
 @given(
     st.sampled_from([TEXT, WHOLE, REAL, MIXED]).flatmap(
         lambda pool: st.lists(st.sampled_from([*pool, *NOTHING]) | st.sampled_from(pool), min_size=1, max_size=12)

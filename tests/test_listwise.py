@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples
+from repeats import each_value, examples
 from scipy.optimize import linprog
 from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
@@ -63,7 +63,7 @@ def literal_ndcg(f, y, k=None, gain=lambda y: y, discount=lambda s: 1 / np.log2(
 # Kendall's tau ----------------------------------------------------------------------------------------
 
 
-@examples(300)
+@examples(30)
 @given(LISTS)
 def test_kendalls_loss_and_surrogate_are_the_double_sums(case):
     f, y = case
@@ -75,7 +75,7 @@ def test_kendalls_loss_and_surrogate_are_the_double_sums(case):
     assert abs(grad.sum()) < 1e-13
 
 
-@examples(200)
+@examples(20)
 @given(LISTS, st.integers(0, 2**32))
 def test_the_slope_of_kendalls_surrogate_is_a_subgradient(case, seed):
     f, y = np.array(case[0]), case[1]
@@ -85,7 +85,7 @@ def test_the_slope_of_kendalls_surrogate_is_a_subgradient(case, seed):
         assert listwise.kendall_tau_hinge(other, y)[0] >= value + grad @ (other - f) - 1e-12
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("n_grades", [1, 2, 3, 10, 400])
 @pytest.mark.parametrize("unit", [0.01, 1.0, 1e6])
 def test_long_lists_of_few_and_of_many_grades(n_grades, unit):
@@ -149,7 +149,7 @@ def test_two_grades_are_the_objective_of_training_with_the_hinge():
 # NDCG -------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(6)
 @given(
     st.integers(1, 5).flatmap(
         lambda r: st.tuples(
@@ -181,7 +181,7 @@ def test_lists_of_seven_over_all_permutations(ties):
         assert listwise.ndcg_hinge(f, y)[0] == pytest.approx(bound, abs=1e-12)
 
 
-@examples(100)
+@examples(10)
 @given(LISTS, st.integers(0, 2**32), st.sampled_from([None, 3]))
 def test_the_bound_of_ndcg_is_convex_and_above_it(case, seed, k):
     f, y = np.array(case[0]), case[1]
@@ -193,7 +193,7 @@ def test_the_bound_of_ndcg_is_convex_and_above_it(case, seed, k):
     assert listwise.ndcg_hinge(f + 1e3, y, k)[0] == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("k", [None, 1, 5, 50])
 @pytest.mark.parametrize("rounded", [False, True])
 def test_ndcg_is_scikit_learns(k, rounded):

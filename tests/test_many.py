@@ -4,7 +4,6 @@ import shutil
 
 import numpy as np
 import pytest
-from repeats import mark_repeats
 
 from pnorm._command.main import main
 from pnorm._tables import TableError, open_sources
@@ -51,7 +50,7 @@ def ran(capsys, *words):
     return status, out, err
 
 
-@pytest.mark.parametrize("way", mark_repeats(["folder", "slash", "pattern", "files", "text"], quick=["folder", "text"]))
+@pytest.mark.parametrize("way", ["folder", "text"])
 def test_the_command_on_many_files(capsys, frame, folder, tmp_path, way):
     frame.to_parquet(tmp_path / "all.parquet", index=False)
     text = tmp_path / "text"

@@ -5,7 +5,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
+from repeats import each_value, trials
 from scipy.optimize import nnls
 
 import pnorm
@@ -36,7 +36,7 @@ def is_widest(lam, pos, neg, g_pos=None, g_neg=None):
     return margins.min() == pytest.approx(1, abs=1e-9) and left < 1e-7 * np.linalg.norm(x)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", trials(10))
 def test_it_is_a_sum_of_pairs_on_the_margin(seed):
     pos, neg, rng = clouds(seed, n=[1, 2, 4, 30][seed % 4])
     if seed % 3 == 0:  # ties
@@ -63,7 +63,7 @@ def test_narrow_margins_and_starts_of_next_to_none():
     assert is_widest(pnorm.minimize(pos, neg, p=4, **weights)[0], pos, neg)
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
+@pytest.mark.parametrize("seed", trials(8))
 def test_groups_on_levels_far_apart(seed):
     rng = np.random.default_rng(seed)
     pos, neg, group = rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), np.array([0, 0, 0, 1, 1, 1])
@@ -145,7 +145,7 @@ def test_where_least_squares_fails_the_answer_still_separates(monkeypatch):
 # With a penalty --------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("l2", [1e-4, 1e-8, 1e-12, 1e-30])
 @pytest.mark.parametrize("p", [1, 8, 64])
 def test_a_small_penalty_goes_along_the_margin(p, l2):

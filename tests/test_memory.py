@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 from memory import peak
-from repeats import mark_repeats
 
 import pnorm
 
 DAY = np.arange(140_000) % 100
-# Four grades in each group; a positive is above one to four of those of the negatives.
-GRADED = {"pos_group": DAY // 4, "neg_group": DAY // 4, "pos_grade": DAY % 4 + 1, "neg_grade": DAY % 4}
 NUMBER = 8  # bytes
 
 
@@ -41,7 +38,6 @@ def columns(pos, neg):
 # For each call, what it needs beforehand, and numbers of eight bytes for each row of both sides.
 STATED = {
     "train": (rows, train, 3),
-    "train, float32": (lambda n: [X.astype(np.float32) for X in rows(n)], train, 3),
     "train, sparse": (sparse, train, 3),
     "train, thresholds": (rows, lambda pos, neg: train(pos, neg, CUTS), 4),  # one of them for eight codes
     "train, weights": (rows, lambda pos, neg: train(pos, neg, pos_weight=pos[:, 0] ** 2, neg_weight=neg[:, 0] ** 2), 5),
@@ -56,12 +52,7 @@ STATED = {
         lambda pos, neg: train(pos, neg, pos_group=DAY[: len(pos)], neg_group=DAY[: len(neg)]),
         7.5,
     ),
-    # A positive is in 2.5 groups, so that a row has 1.75 entries: seven numbers for each, and 1.25 for the row of each.
-    "train, grades": (rows, lambda pos, neg: train(pos, neg, **{k: x[: len(pos)] for k, x in GRADED.items()}), 13.5),
-    # 12.7 as a rule, 14.9 where the garbage collector comes late.
-    "train, logistic": (rows, lambda pos, neg: train(pos, neg, loss="logistic"), 15),
     "minimize": (rows, lambda pos, neg: pnorm.minimize(pos, neg, p=4, n_threads=1), 7),
-    "minimize, l-bfgs": (rows, lambda pos, neg: pnorm.minimize(pos, neg, p=4, n_threads=1, method="lbfgs"), 8),
     "certificate": (rows, lambda pos, neg: pnorm.diagnostics.certificate(pos, neg, None, 4, ONES), 7),
     "score": (rows, lambda pos, neg: pnorm.score(pos, None, ONES, n_threads=1), 1),
     "value": (lambda n: columns(*rows(n)), lambda f, g: pnorm.objectives.value(f, g, n_threads=1), 2),
@@ -78,11 +69,9 @@ STATED = {
     "auc": (lambda n: columns(*rows(n)), pnorm.metrics.auc, 9),
     "summary": (lambda n: columns(*rows(n)), pnorm.metrics.summary, 13),
 }
-LIKE_OTHERS = {"train, float32", "train, logistic", "train, grades", "minimize, l-bfgs"}
-"""Calls of functions that others call: the quick run leaves them out."""
 
 
-@pytest.mark.parametrize("name", mark_repeats(list(STATED), quick=STATED.keys() - LIKE_OTHERS))
+@pytest.mark.parametrize("name", STATED)
 def test_memory_beside_the_data_is_some_numbers_per_row(name):
     make, call, numbers = STATED[name]
     call(*make(1000))  # whatever it imports
@@ -115,7 +104,6 @@ def test_cuts_of_sparse_rows_take_memory_by_their_non_zeros():
         assert peak(call) < NUMBER * numbers * 2 * stored
 
 
-@pytest.mark.long
 def test_a_run_keeps_what_moves_and_not_steps_times_rankers():
     rng = np.random.default_rng(0)
     n, stored, steps = 50_000, 1000, 60

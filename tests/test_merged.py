@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples
+from repeats import each_value, examples
 
 from pnorm import metrics
 from pnorm._checks import CaseWeights
@@ -146,7 +146,7 @@ def test_intervals_are_those_of_the_last_binary_digits():
     assert cells(table.level) == table.low.size <= 60 < cells(table.level - 1)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bounds_hold_for_every_order_within_intervals(name, weighted):
@@ -248,7 +248,7 @@ scores = st.one_of(
     st.permutations(range(5)),
     st.booleans(),
 )
-@examples(300)
+@examples(30)
 def test_mergers_in_any_order_have_the_bits_of_all_rows(drawn, top, order, weighted):
     f, y, part, c = np.array([(*row,) for row in drawn], float).reshape(-1, 4).T
     given = {"size": 16, "top": top}
@@ -287,7 +287,7 @@ def test_a_table_with_weights_and_one_without():
 # Intervals of confidence ------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("size", [300, 2**16])
 def test_intervals_are_near_those_of_all_rows(name, size):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from repeats import mark_repeats
+from repeats import each_value, trials
 from scipy.stats import beta, binom, norm
 from scipy.stats import t as student
 
@@ -106,7 +106,7 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(20), quick=range(8)))
+@pytest.mark.parametrize("seed", trials(8))
 def test_the_ramp_error_is_the_mean_over_pairs_and_between_the_other_two(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 40, 2)
@@ -475,7 +475,7 @@ def of_labels(y):
     return DistinctScores(np.array(y) * 1, 1 - np.array(y))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", trials(12))
 def test_intervals_of_the_precision_are_from_all_numbers_of_rows_above_the_cut(seed):
     rng = np.random.default_rng(seed)
     n, confidence = int(rng.integers(2, 60)), (0.95, 0.8, 0.5)[seed % 3]
@@ -571,7 +571,7 @@ def test_the_ratio_of_two_betas_is_that_of_an_integral(U, V, end):
     assert _shares._Ratios(*pair).below(ratio) == pytest.approx(expected, abs=2e-4)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(6))
 def test_intervals_of_recall_do_not_fall_if_a_positive_moves_up(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(10, 200))
@@ -610,7 +610,7 @@ def drawn_recall(y, k, recall, low):
     return weights @ below / weights.sum()
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(60), quick=range(16)))
+@pytest.mark.parametrize("seed", trials(16))
 def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
     """The ends of the interval of recall are quantiles of the mixture over all numbers of rows above the cut."""
     rng = np.random.default_rng(seed)
@@ -725,19 +725,12 @@ def test_the_interval_of_a_perfect_average_precision_by_its_definition():
         assert found.low == pytest.approx(min(ends), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("m", "n", "astray"),
-    [
-        pytest.param(10, 200, "pos", marks=pytest.mark.long),
-        (50, 50, "neg"),
-        pytest.param(200, 30, "neg", marks=pytest.mark.long),
-    ],
-)
-def test_intervals_of_mostly_perfect_lists_hold_with_few_rows_astray(m, n, astray):
+def test_intervals_of_mostly_perfect_lists_hold_with_few_rows_astray():
     """One row of one side is astray on average, so that about a third of these lists have no mistake.
 
     An interval that bounds the share of positives alone misses in all perfect lists with negatives astray.
     """
+    m, n, astray = 50, 50, "neg"
     rng = np.random.default_rng(1)
 
     def drawn():
@@ -799,7 +792,7 @@ def places(f_pos, f_neg):
     return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("ties", [False, True])
 def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
@@ -829,9 +822,9 @@ def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
         assert (found.low, found.high) == pytest.approx(expanded(values, 0.8, 6), rel=1e-12)
 
 
-@pytest.mark.parametrize("weighted", mark_repeats([False, True], quick=[True]))
-def test_intervals_are_those_of_resampled_rows(weighted):
+def test_intervals_are_those_of_resampled_rows():
     """Each end is the quantile of 1000 lists of rows drawn again, give or take five standard errors."""
+    weighted = True
     rng = np.random.default_rng(19)
     for digits in (0, 9):
         f_pos, f_neg = np.round(rng.normal(1, 1, 25), digits), np.round(rng.normal(size=200), digits)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from problems import needs, wdbc
-from repeats import mark_repeats
+from repeats import each_value, trials
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
 
@@ -46,7 +46,7 @@ def judge(problem):
 # The certificate
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
+@pytest.mark.parametrize("seed", trials(12))
 def test_no_gap_on_the_way_is_below_the_true_one(seed):
     problem = random_problem(seed)
     lam, trace = pnorm.minimize(**problem)
@@ -62,7 +62,7 @@ def test_no_gap_on_the_way_is_below_the_true_one(seed):
     assert trace.gap <= 1e-10
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(40), quick=range(12)))
+@pytest.mark.parametrize("seed", trials(12))
 def test_the_certificate_of_any_point_is_not_below_the_true_gap(seed):
     problem = random_problem(seed)
     lam, trace = pnorm.minimize(**problem)
@@ -86,7 +86,7 @@ def without_rows(problem):
     return {key: value for key, value in problem.items() if key not in ("pos", "neg")}
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 17)])
 @pytest.mark.parametrize("p", [1, 16])
 def test_nearly_equal_columns_get_an_honest_gap_or_none(apart, p):
@@ -188,7 +188,6 @@ def test_wdbc_is_certified_within_25_steps(p):
     assert trace.n_iter <= 25
 
 
-@pytest.mark.long
 @needs("wdbc.data")
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 def test_wdbc_by_20000_rounds_of_descent_tends_to_the_same_limit(p):
@@ -204,7 +203,7 @@ def test_wdbc_by_20000_rounds_of_descent_tends_to_the_same_limit(p):
     assert gaps[-1] < 1e-2 * gaps[200]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("l2", [0.0, 1e-3])
 @pytest.mark.parametrize("p", [1, 4, 16])
 def test_same_value_as_scipy_on_the_same_objective(p, l2):
@@ -375,7 +374,7 @@ def test_storages_agree(store):
     assert run.status == trace.status == "converged"
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("method", ["newton", "lbfgs"])
 @pytest.mark.parametrize("more", [{}, {"pos_group": np.arange(300) % 3, "neg_group": np.arange(400) % 3}])
 def test_cuts_of_sparse_rows_have_the_minimum_of_the_same_rows_dense(more, method):
@@ -521,9 +520,9 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", trials(10))
 def test_all_ways_to_a_newton_step_lead_to_one_minimiser(seed, way, monkeypatch):
     rng = np.random.default_rng(seed)
     n_pos, n_neg, n = rng.integers(5, 25, 3)
@@ -659,7 +658,7 @@ def test_a_column_that_alone_separates_is_seen():
     assert certificate([[-1.3151242243842465]] * 5, [[-0.856845509524625]] * 7, None, 1, [-1.59]).gap == np.inf
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("l2", [1.0, 1e-2, 1e-4, 1e-8])
 @pytest.mark.parametrize("p", [1, 8, 64])
 def test_separable_data_with_a_small_penalty_are_solved(p, l2):

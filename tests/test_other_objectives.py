@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from family import LOSSES, OUR_PRICES, PAIRS, USER, matrix_value_and_weights, ours
+from repeats import each_value, trials
 from scipy.optimize import linprog, minimize
 
 import pnorm
@@ -30,7 +31,7 @@ def log_r(pos, neg, lam, price, loss):
 # Coordinate descent -------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value(times=3)
+@each_value(times=3)
 @pytest.mark.parametrize("selection", ["absolute", "signed", "largest"])
 @pytest.mark.parametrize(("price", "loss"), SMOOTH)
 def test_training_is_coordinate_descent_on_all_pairs(price, loss, selection):
@@ -124,9 +125,9 @@ def test_a_callback_and_a_start():
 # Corners ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("price", ["linear", "power", "exponential"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(4))
 def test_the_hinge_stalls_at_a_corner(seed, price):
     """No single coefficient lowers the objective any more, from either side."""
     pos, neg = data(seed)
@@ -155,7 +156,7 @@ def test_smoothing_is_the_remedy():
     assert (exact.status, exact.gap) == ("converged", 0.0)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", trials(3))
 def test_the_smoothed_minimum_is_near_that_of_the_hinge(seed):
     """The least sum of hinges by linear programming; every pair on a parabola adds a quarter of the smoothing at most."""
     pos, neg = data(seed)
@@ -213,7 +214,7 @@ TOUCHING = (
 
 
 # The forgiving price forgives all there is on so few rows.
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in NEW if p != "user"])
 def test_a_ranker_that_separates(price, loss):
     lam, trace = pnorm.train(*APART, t_max=50, **ours(price, loss))
@@ -300,7 +301,7 @@ def convex_form(pos, neg, price, loss, l2):
     return value
 
 
-@pytest.mark.each_value(times=3)
+@each_value(times=3)
 @pytest.mark.parametrize("l2", [0.0, 0.5])
 @pytest.mark.parametrize(("price", "loss"), NEW)
 def test_minimize_finds_the_minimiser(price, loss, l2):
@@ -329,7 +330,7 @@ def test_minimize_finds_the_minimiser(price, loss, l2):
         assert np.abs(pos.T @ a - neg.T @ b).max() <= 2e-10 * np.abs(a).sum()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in NEW if p != "user"])
 def test_separable_data(price, loss):
     lam, trace = pnorm.minimize(*APART, **ours(price, loss))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from repeats import each_value
 
 import pnorm
 from pnorm._default import Fold, OutOfFold, out_of_fold
@@ -84,7 +85,7 @@ def test_few_rows_exclude_nothing_and_a_perfect_order_of_many_does():
     assert (tied.auc, tied.auc.low, tied.beats_chance) == (0.5, 0.5, False)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("push", "weighted"), list(itertools.product(("top", "bottom"), (False, True))))
 def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighted):
     X, y = rows(3, 1.5)

@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 import scipy.stats
 from problems import HOME
-from repeats import mark_repeats
 
 import pnorm
 from pnorm.__main__ import main
@@ -454,7 +453,7 @@ def test_an_import_brings_what_every_use_needs_and_no_more():
     assert not found & {*others, *own}
 
 
-@pytest.mark.parametrize("module", mark_repeats(LATER, quick=["bounds", "kernel", "plotting"]))
+@pytest.mark.parametrize("module", ["bounds", "kernel", "plotting"])
 def test_modules_that_are_imported_later_are_there_when_asked_for(module):
     code = f"import sys, pnorm; assert pnorm.{module} is sys.modules['pnorm.{module}']; from pnorm import {module}"
     assert run(f"{code}; print({module}.__name__, pnorm.{module}.__all__)").startswith(f"pnorm.{module} [")

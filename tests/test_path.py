@@ -4,7 +4,7 @@ import exact
 import numpy as np
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
+from repeats import each_value, trials
 
 import pnorm
 from pnorm import rankers
@@ -50,9 +50,9 @@ def assert_same_points(path, pos, neg, H, **options):
         assert np.linalg.norm(path.lam[k] - lam) <= near
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("rows", [lambda seed: {}, weighted, grouped], ids=["rows", "weights", "groups"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(4))
 def test_every_point_is_that_of_a_cold_start(rows, seed):
     pos, neg = problem(seed)
     path = pnorm.minimize_path(pos, neg, None, 4, l2=PENALTIES, **rows(seed))
@@ -68,7 +68,7 @@ def test_every_point_is_that_of_a_cold_start(rows, seed):
     assert_same_points(path, pos, neg, None, **rows(seed))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(4))
 def test_a_path_along_p_needs_no_penalty_where_there_is_a_minimiser(seed):
     pos, neg = problem(seed)
     path = pnorm.minimize_path(pos, neg, p=POWERS)
@@ -85,7 +85,7 @@ def test_points_against_fifty_digits():
         assert 0 <= objective.value(lam) - infimum <= gap <= 1e-10
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", trials(3))
 def test_warm_starts_save_steps(seed):
     pos, neg = problem(seed, 200, 300, 8)
     for options in ({"p": 8, "l2": np.geomspace(1, 1e-6, 20)}, {"p": [1, 2, 4, 8, 16, 32, 64], "l2": 1e-4}):
@@ -149,12 +149,9 @@ def test_coefficients_grow_as_the_penalty_falls():
     assert path.log_objective[-1] - trace.log_objective[-1] < 1e-3
 
 
-@pytest.mark.parametrize(
-    "options", [pytest.param({}, marks=pytest.mark.long), weighted(0), grouped(0)], ids=["rows", "weights", "groups"]
-)
-@pytest.mark.parametrize("p", mark_repeats([1, 16], quick=[16]))
-def test_the_largest_penalty_is_the_square_of_the_gradient_at_zero(p, options):
-    pos, neg = problem(8)
+@pytest.mark.parametrize("options", [weighted(0), grouped(0)], ids=["weights", "groups"])
+def test_the_largest_penalty_is_the_square_of_the_gradient_at_zero(options):
+    p, (pos, neg) = 16, problem(8)
     args = [options.get(name) for name in ("pos_weight", "neg_weight", "pos_group", "neg_group")]
     found = largest_penalty(build(pos, neg, rankers.columns(5), push(p), *args))
     objective = exact.Objective(pos, neg, p, *args[:2], *args[2:])
@@ -284,7 +281,6 @@ def test_no_start_goes_far_beyond_what_is_known():
     assert _beyond(lam, 2.0 * lam, (1.0, 0.0), (0.5, 0.0), (0.0, 0.0)) == []
 
 
-@pytest.mark.long
 def test_a_path_takes_fewer_steps_than_cold_starts(rng):
     X = rng.normal(size=(80, 4))
     pos, neg = X[X[:, 0] > 0.0] + 0.5, X[X[:, 0] <= 0.0]

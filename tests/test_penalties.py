@@ -5,6 +5,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from exact import DIGITS, Objective
+from repeats import each_value
 from scipy.optimize import minimize as general
 
 import pnorm
@@ -69,7 +70,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(("l1", "l2", "signs"), SETTINGS)
 def test_the_gap_is_never_below_the_true_one(l1, l2, signs, variant):
@@ -116,7 +117,7 @@ def penalised(pos, neg, p, l1, l2, signs):
     return found.x[:n] - found.x[n:], found.fun
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize(("l1", "l2"), [(0.5, 0.1), (0.0, 0.1), (2.0, 0.0)])
 @pytest.mark.parametrize("signed", [False, True])
 def test_the_solution_is_that_of_a_general_solver(l1, l2, signed):
@@ -483,7 +484,7 @@ def test_signs_and_l2_where_rows_are_separable():
     assert trace.objective[-1] >= without.objective[-1] - without.gap
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("how", [{"l1": 0.1}, {"l2": 0.01}, {"l1": 0.1, "l2": 0.01}])
 @pytest.mark.parametrize("kind", ["columns", "cuts"])
 def test_as_many_columns_as_there_are_leave_the_minimiser(kind, how):
@@ -517,7 +518,7 @@ SEPARABLE = [
 ]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [16, 64])
 @pytest.mark.parametrize("how", SEPARABLE)
 def test_a_small_l2_on_separable_rows(how, p):

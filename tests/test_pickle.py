@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import each_value
 from test_collections import many
 from test_package import MODULES
 
@@ -159,7 +160,7 @@ def test_every_public_class_is_here():
         assert name.split(" ")[0].strip(",") in [cls.__name__ for cls in type(value).__mro__]
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize("name", RESULTS)
 def test_it_comes_back_as_it_was(name, trip):

@@ -71,7 +71,7 @@ NO_COMMAS = [
 ]
 
 
-@examples(300)
+@examples(30)
 @given(
     st.lists(st.sampled_from(COMMAS * 3 + MISSING), min_size=1, max_size=8),
     st.lists(st.sampled_from(NO_COMMAS), max_size=1),
@@ -121,7 +121,7 @@ odd_columns = st.builds(
 )
 
 
-@examples(300)
+@examples(30)
 @given(odd_columns)
 def test_words_are_numbers_as_each_of_them_is(words):
     expected = one_by_one(words)
@@ -164,7 +164,7 @@ def told(pos, neg, rows, monkeypatch, slow, **options):
     return [*found, sorted({str(warning.message) for warning in caught})]
 
 
-@examples(60)
+@examples(6)
 @given(
     odd_columns,
     odd_columns,
@@ -177,7 +177,7 @@ def test_weak_rankers_are_the_same(pos, neg, rows, kind):
     same(pos, neg, rows, {} if kind is None else {"kinds": {"a": kind}}, pa.array)
 
 
-@examples(60)
+@examples(6)
 @given(
     some_commas,
     some_commas,

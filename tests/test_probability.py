@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import partitions
 import pytest
+from repeats import each_value
 from scipy.optimize import minimize, minimize_scalar
 
 import pnorm
@@ -84,7 +85,7 @@ def test_a_penalty_has_its_match(p):
     assert np.abs(lam - pnorm.minimize(pos, neg, p=p)[0]).max() > 1e-3
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 1.5, 4, 16])
 @pytest.mark.parametrize("eta", [0.01, 0.5, 0.9])
 def test_the_price_of_a_small_error(p, eta):
@@ -162,7 +163,7 @@ KINDS = {
 }
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("p", [1, 8])
 @pytest.mark.parametrize("far", [0.0, 1e6])

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from repeats import mark_repeats
 from scipy import sparse
 
 import pnorm
@@ -420,10 +419,7 @@ PARTS = {
 
 @pytest.mark.parametrize(
     "left_out",
-    mark_repeats(
-        ["p", "ids", "training", "title", "label", "notes", "reproduce", "l2", *PARTS],
-        quick=["p", "training", "cross_validation", "trace"],
-    ),
+    ["p", "training", "cross_validation", "trace"],
 )
 def test_any_part_may_be_left_out(fitted, tmp_path, left_out):
     H, lam, _, X, y = fitted
@@ -483,7 +479,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", mark_repeats(list(FORMS), quick=["frame", "list", "cuts"]))
+@pytest.mark.parametrize("form", ["frame", "list", "cuts"])
 def test_rows_of_every_form(form, tmp_path):
     make, H = FORMS[form]
     X = make()
@@ -632,9 +628,7 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "attack", [*ATTACKS, pytest.param("long " * 40_000, marks=pytest.mark.long)], ids=range(len(ATTACKS) + 1)
-)
+@pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
 def test_whatever_names_and_values_hold_is_text(attack, tmp_path):
     table = {
         f"age {attack}": TABLE["age"],

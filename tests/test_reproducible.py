@@ -14,7 +14,6 @@ import tempfile
 import numpy as np
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
 from test_package import MODULES
 
 import pnorm
@@ -199,16 +198,14 @@ def test_no_function_is_left_out():
     assert sorted(SEEDED) == sorted(having("seed"))
 
 
-@pytest.mark.parametrize("name", mark_repeats(list(THREADED), quick=[name for name in THREADED if name not in LARGER]))
+@pytest.mark.parametrize("name", [name for name in THREADED if name not in LARGER])
 def test_the_same_bits_on_any_number_of_threads(name):
     first, *others = [pickle.dumps(THREADED[name](n_threads=n)) for n in (1, 2, 5)]
     assert others == [first, first]
     assert pickle.dumps(THREADED[name]()) == first
 
 
-@pytest.mark.parametrize(
-    "name", mark_repeats(list(SEEDED), quick=[name for name in SEEDED if name != "pnorm.dask.cross_validate"])
-)
+@pytest.mark.parametrize("name", [name for name in SEEDED if name != "pnorm.dask.cross_validate"])
 def test_the_same_bits_for_one_seed_and_others_for_another(name):
     np.random.seed(1)  # which nothing reads, nor sets
     state = np.random.get_state()[1].copy()

@@ -6,6 +6,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from repeats import each_value
 
 import pnorm
 from pnorm import rankers
@@ -63,7 +64,7 @@ def turned(pos, neg, about):
     return (-neg, -pos), {exchange[name[:3]] + name[3:]: value for name, value in about.items()}
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("storage", [np.asarray, scipy.sparse.csc_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("given", ["plain", "weights", "groups", "both"])
 def test_without_rankers_it_is_the_push_of_the_negated_sides(given, storage):
@@ -86,7 +87,7 @@ def test_without_rankers_it_is_the_push_of_the_negated_sides(given, storage):
     )
 
 
-@pytest.mark.each_value(times=3)
+@each_value(times=3)
 @pytest.mark.parametrize("p", [1, 4, 16])
 @pytest.mark.parametrize("given", ["plain", "weights", "groups"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from partitions import minimize, partitioned, penalty_of
-from repeats import mark_repeats
+from repeats import each_value
 
 import pnorm
 from pnorm._solvers import minimize as _minimize
@@ -65,11 +65,11 @@ def options(kind, H):
     return more
 
 
-@pytest.mark.each_value
-@pytest.mark.parametrize("p", mark_repeats([1, 4, 16], quick=[16]))
+@each_value()
 @pytest.mark.parametrize("kind", PENALTIES)
 @pytest.mark.parametrize("of_levels", [False, True])
-def test_a_sample_finds_the_minimiser_of_all_rows(few, p, kind, of_levels):
+def test_a_sample_finds_the_minimiser_of_all_rows(few, kind, of_levels):
+    p = 16
     pos, neg = levels(4_000) if of_levels else sides(4_000)
     H = pnorm.rankers.categories(pos, neg) if of_levels else cuts(pos, neg)
     more = options(kind, H)
@@ -227,7 +227,7 @@ def test_a_sample_that_misleads_is_replaced_by_a_larger_one(monkeypatch):
     assert found[1].n_iter < 40
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 16])
 @pytest.mark.parametrize("l1", [0.0, 0.005])
 def test_without_l2_the_last_steps_have_a_hessian(few, monkeypatch, p, l1):

@@ -16,6 +16,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from problems import HOME, needs
+from repeats import each_value
 
 import pnorm
 from pnorm import rankers
@@ -136,7 +137,7 @@ def check_exports(card, names, rows, points):
         assert from_duckdb(card.to_sql(), names, rows) == points
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("points", [1, 10, 100])
 def test_rounding_moves_no_difference_by_more_than_the_bound(kind, points):
@@ -376,32 +377,19 @@ def test_all_forms_agree_on_boards():
     check_public(data.pos, data.neg, rankers.normalized(data.pos, data.neg, names=data.names), data.names)
 
 
-of_text = pytest.mark.parametrize(
-    ("file", "delimiter", "positive", "names"),
-    [
-        pytest.param(
-            "adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=[needs("adult.data.gz"), pytest.mark.long]
-        ),
-        pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
-    ],
-    ids=["adult", "bank"],
-)
-
-
-@of_text
-def test_all_forms_agree_on_public_sets_with_text(file, delimiter, positive, names):
+@needs("bank-full.csv.gz")
+def test_all_forms_agree_on_a_public_set_with_text():
     pandas = pytest.importorskip("pandas")
-    pos, neg = public_table(file, delimiter, positive, names)
+    pos, neg = public_table("bank-full.csv.gz", ";", "yes")
     text = [name for name in pos if not pandas.api.types.is_numeric_dtype(pos[name])]
     numbers = [name for name in pos if name not in text]
     H = rankers.quantile_thresholds(pos[numbers], neg[numbers], 32, missing="own", linear=True)
     check_public(pos, neg, H + rankers.categories(pos[text], neg[text]), pos.columns)
 
 
-@pytest.mark.long
-@of_text
-def test_all_forms_agree_on_public_tables(file, delimiter, positive, names):
-    pos, neg = public_table(file, delimiter, positive, names)
+@needs("bank-full.csv.gz")
+def test_all_forms_agree_on_a_public_table():
+    pos, neg = public_table("bank-full.csv.gz", ";", "yes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pnorm.rankers.TableWarning)
         H = rankers.from_table(pos, neg, n_cuts=32, linear=True)
@@ -411,13 +399,13 @@ def test_all_forms_agree_on_public_tables(file, delimiter, positive, names):
         np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), pnorm.score(rows, H, lam), atol=1e-12)
 
 
-def public_table(file, delimiter, positive, names):
+def public_table(file, delimiter, positive):
     """Both sides of a file, as it lies there."""
     pandas = pytest.importorskip("pandas")
     with gzip.open(HOME / file, "rt") as lines:
-        frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True, header=None if names else 0)
+        frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True)
     y = frame.iloc[:, -1] == positive
-    frame = frame.iloc[:, :-1].set_axis(names or frame.columns[:-1], axis=1)
+    frame = frame.iloc[:, :-1]
     return frame[y], frame[~y]
 
 

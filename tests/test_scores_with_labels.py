@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from repeats import each_value
 
 import pnorm
 from pnorm import bounds, metrics
@@ -136,7 +137,7 @@ def test_scores_of_one_label_may_look_like_labels():
 NAN = np.where(np.arange(80) == 7, np.nan, F)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize(
     ("arguments", "how", "error", "message"),

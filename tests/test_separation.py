@@ -8,7 +8,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
-from repeats import mark_repeats
+from repeats import each_value, trials
 from sklearn.exceptions import ConvergenceWarning
 
 import pnorm
@@ -65,9 +65,9 @@ def far_apart(pos):
     return pos + np.array([20.0, 0.0, 0.0, 0.0])
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 4, 64])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(6))
 def test_finite_coefficients_rank_every_training_pair_as_infinite_ones(seed, p):
     pos, neg = quasi_separable(seed, whole=seed % 2 == 1)
     lam, trace = pnorm.minimize(pos, neg, p=p)
@@ -76,8 +76,8 @@ def test_finite_coefficients_rank_every_training_pair_as_infinite_ones(seed, p):
     check(pos, neg, lam, trace)
 
 
-@pytest.mark.parametrize("first", mark_repeats([0, 100, 200], quick=[0]))
-def test_so_they_do_on_small_whole_numbers(first):
+def test_so_they_do_on_small_whole_numbers():
+    first = 0
     seen = 0
     for seed in range(first, first + 100):
         rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_so_they_do_on_small_whole_numbers(first):
     assert seen >= 5
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(4))
 def test_pairs_are_those_of_the_groups(seed):
     rng = np.random.default_rng(seed)
     pos, neg = quasi_separable(seed, 24, 30)
@@ -121,7 +121,7 @@ def test_rows_of_weight_zero_are_in_no_pair():
     np.testing.assert_allclose(pnorm.minimize(more, neg, p=4, pos_weight=weight)[1].lam_along(), whole, rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", trials(2))
 def test_all_storages_go_equally_far(seed):
     pos, neg = quasi_separable(seed, 900, 700)
     far = pnorm.minimize(pos, neg, p=4)[1]

@@ -6,6 +6,7 @@ import literal
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import each_value
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -27,7 +28,7 @@ def kept(lam, signs):
     return (lam * signs >= 0.0).all()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("kind", ["measured", "binary"])
 @pytest.mark.parametrize("selection", ["absolute", "signed", "largest"])
 def test_training_with_signs_is_figure_1_with_steps_that_end_at_zero(kind, selection):
@@ -121,7 +122,7 @@ def test_partitions_keep_the_signs():
     assert same[["line" in name for name in H.names]].any()
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 def test_scores_of_monotone_columns_never_fall(push, loss):

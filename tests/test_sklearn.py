@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from repeats import each_value
 
 import pnorm
 from pnorm import _default
@@ -107,20 +108,16 @@ _ESTIMATORS = [
     PNormPush(p=4, rankers="columns", cv=2),
 ]
 _OF_DEFAULT = checks_of(_ESTIMATORS[0])
-"""Checks of the first estimator; the quick run leaves them out of the others."""
+"""Checks of the first estimator, which the others pass over."""
 
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
-        pytest.param(
-            estimator,
-            check,
-            id=f"{i}-{name_of(check)}-{j}",
-            marks=[pytest.mark.long] if i and name_of(check) in _OF_DEFAULT else [],
-        )
+        pytest.param(estimator, check, id=f"{i}-{name_of(check)}-{j}")
         for i, estimator in enumerate(_ESTIMATORS)
         for j, check in enumerate(battery(estimator))
+        if i == 0 or name_of(check) not in _OF_DEFAULT
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -166,7 +163,7 @@ def test_newton_is_minimize(data, loss):
     assert model.n_iter_ == trace.n_iter
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("more", [{"l1": 0.5}, {"l2": 0.1, "max_columns": 2}, {"l1": 0.1, "l2": 0.1, "max_columns": 2}])
 @pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
 def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, more):

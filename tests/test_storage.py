@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 import workers
 from problems import HOME, needs
-from repeats import mark_repeats
+from repeats import each_value
 from scipy.special import softmax
 
 import pnorm
@@ -140,7 +140,7 @@ LIKE_OTHERS = {
 """Storages each part of which others have: the quick run leaves them out."""
 
 
-@pytest.fixture(params=mark_repeats(list(STORAGES), quick=STORAGES.keys() - LIKE_OTHERS))
+@pytest.fixture(params=STORAGES.keys() - LIKE_OTHERS)
 def case(request):
     return STORAGES[request.param]
 
@@ -352,7 +352,7 @@ def test_features_of_all_sizes_come_back():
     np.testing.assert_array_equal(np.concatenate([block for _, block in table.blocks()]), expected)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_cuts", [0, 1, 2, 3, 254, 255, 256, 700])
 def test_codes_count_the_cuts_below(n_cuts, dtype):
@@ -535,7 +535,6 @@ def test_one_path_on_random_thresholds(p):
     assert_one_path(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg), p, 150)
 
 
-@pytest.mark.long
 @needs("magic04.data")
 @pytest.mark.parametrize("p", [1, 8])
 def test_one_path_on_magic(p):
@@ -547,8 +546,8 @@ def test_one_path_on_magic(p):
 
 
 @needs("a9a.libsvm.gz")
-@pytest.mark.parametrize("p", mark_repeats([1, 4], quick=[4]))
-def test_one_path_on_a9a(p):
+def test_one_path_on_a9a():
+    p = 4
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(HOME / "a9a.libsvm.gz"), n_features=123)
@@ -639,7 +638,6 @@ def test_small_problems_stay_on_one_thread():
 # Weights that are multiplied
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("p", [1, 4, 64])
 def test_ten_thousand_rounds_do_not_drift(p):
     rng = np.random.default_rng(14)
@@ -657,7 +655,7 @@ def test_ten_thousand_rounds_do_not_drift(p):
     assert np.log(trace.z).sum() == pytest.approx(mass[0] - mass[1], abs=1e-8)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("p", [1, 4])
 @pytest.mark.parametrize("of_cuts", [True, False])
 def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds(p, of_cuts):
@@ -787,7 +785,7 @@ def twice(form, kind, dtype, rng, rows=30, columns=3):
     return make((values, minor[order], starts), shape=dense.shape), dense
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool, np.float32, np.float64])
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
 @pytest.mark.parametrize("kind", ["array", "matrix"])

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples, mark_repeats
+from repeats import each_value, examples, trials
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
 from pnorm.rankers import TableWarning, _forms, _sketches, _words, from_table, quantile_thresholds
@@ -58,7 +58,7 @@ def frame_of(table):
     return pd.DataFrame(rows, columns=head).drop(columns=table.label)
 
 
-@pytest.mark.parametrize("name", mark_repeats(list(awkward.WRITERS), quick=["patients", "machines", "refunds"]))
+@pytest.mark.parametrize("name", ["patients", "machines", "refunds"])
 def test_batches_make_the_weak_rankers_of_all_rows(name, tmp_path):
     table = awkward.WRITERS[name](tmp_path)
     X, y = frame_of(table)[:3000], table.y[:3000].copy()
@@ -92,7 +92,7 @@ ORDERS = {"random": lambda x: x, "ascending": np.sort, "descending": lambda x: -
           "in turn": lambda x: np.sort(x).reshape(2, -1).T.ravel()}  # fmt: skip
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("ties", [False, True])
 def test_points_keep_the_shares_of_the_rows(order, ties, monkeypatch):
@@ -122,7 +122,7 @@ def test_the_share_is_known_to_one_row_in_two_thousand():
     assert levels / (2 * _sketches.POINTS) < 1 / 2000
 
 
-@examples(60)
+@examples(6)
 @given(
     st.lists(
         st.lists(st.floats(-1e4, 1e4, width=16) | st.integers(-5, 5).map(float), max_size=40), min_size=1, max_size=40
@@ -293,10 +293,7 @@ def texts(n, draw):
 
 @pytest.mark.parametrize(
     "name",
-    mark_repeats(
-        list(texts(4, np.random.default_rng(0))),
-        quick=["whole", "commas", "percent", "with a word", "moments", "in doubt", "spans", "id", "note", "shop"],
-    ),
+    ["whole", "commas", "percent", "with a word", "moments", "in doubt", "spans", "id", "note", "shop"],
 )
 def test_very_many_words_become_what_all_do(name, monkeypatch):
     n = 1200
@@ -387,7 +384,7 @@ def test_rows_on_a_cluster_are_sent_to_their_own_function(make):
         make(frame, frame)
 
 
-@pytest.mark.parametrize("seed", mark_repeats(range(60), quick=range(20)))
+@pytest.mark.parametrize("seed", trials(20))
 def test_any_batches_make_what_all_rows_make(seed):
     draw = np.random.default_rng(seed)
     n, size = draw.integers(6, 60), int(draw.integers(1, 20))

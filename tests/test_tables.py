@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repeats import examples
+from repeats import each_value, examples
 
 import pnorm
 from pnorm._tables import TableError, batches_of, csv_stream, delimited, open_source
@@ -353,7 +353,7 @@ def read(data, large):
         patch.undo()
 
 
-@examples(200)
+@examples(20)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14),
     st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", ""]),
@@ -364,7 +364,7 @@ def test_pyarrow_reads_as_the_exact_reader_does(pieces, start):
     assert read(data, 0)[0] == read(data, 10**9)[0]
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("start", ["a;b;c\n", "\nsep=;\na;b;c\n"[1:], "", "a;b;c;\n"])
 def test_pyarrow_reads_what_it_can(encoding, start):
@@ -474,7 +474,7 @@ def check_parts(path, data, rows, n_bytes, large=10**9):
     return False
 
 
-@examples(200)
+@examples(20)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14),
     st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", "a b\r", ""]),
@@ -487,7 +487,7 @@ def test_text_in_parts_is_read_as_a_whole(tmp_path_factory, pieces, start, n_byt
     check_parts(path, (start + "".join(pieces)).encode(), rows, n_bytes, large)
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 @pytest.mark.parametrize("start", ["a;b;c\n", "sep=;\na;b;c\n", "", "a;b;c;\n", 'a;b;c\n"1";"x\ny";3\n'])
 @pytest.mark.parametrize("n_bytes", [20, 333])

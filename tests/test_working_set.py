@@ -8,7 +8,7 @@ import exact
 import numpy as np
 import pytest
 from partitions import InLists, minimize, partitioned
-from repeats import mark_repeats
+from repeats import each_value
 
 import pnorm
 from pnorm import _checks
@@ -78,8 +78,8 @@ def assert_like_memory(found, expected, pos, neg, g_pos=0, g_neg=0):
     assert (difference[pairs & ~both] > 0.0).all()
 
 
-@pytest.mark.parametrize("rows", mark_repeats([1, 3, 100], quick=[3]))
-def test_the_kind_and_the_support_are_those_of_exact_hulls(rows):
+def test_the_kind_and_the_support_are_those_of_exact_hulls():
+    rows = 3
     kinds = []
     for seed in range(40):
         _, pos, neg = integers(seed, 2)
@@ -106,8 +106,8 @@ RANKERS = {
 }
 
 
-@pytest.mark.parametrize("kind", mark_repeats(list(RANKERS), quick=["categories"]))
-def test_what_is_found_in_memory_is_found_on_partitions(kind):
+def test_what_is_found_in_memory_is_found_on_partitions():
+    kind = "categories"
     kinds = []
     for seed in range(16):
         _, pos, neg = integers(seed, 3, 16)
@@ -129,7 +129,6 @@ def test_what_is_found_in_memory_is_found_on_partitions(kind):
     assert min(map(kinds.count, ("overlapping", "quasi-separable", "separable"))) > 0
 
 
-@pytest.mark.long
 def test_signs():
     changed = 0
     for seed in range(40):
@@ -173,7 +172,7 @@ def touching(n=400, seed=0):
     return np.column_stack([pos, of_pos]), np.column_stack([neg, of_neg])
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("push", ["top", "bottom"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_minimiser_on_the_support(push, weighted):
@@ -222,7 +221,6 @@ def partitioned_asks(pos, neg):
     return problem.executor.asked
 
 
-@pytest.mark.long
 def test_few_rows_travel():
     pos, neg = touching(4000)
     sizes, decided = {}, {}

@@ -88,8 +88,8 @@ CHECKS = {
         },
     ),
     "valgrind": Check(
-        "tests/test_kernels.py tests/test_collections.py tests/test_listwise.py tests/test_objectives.py "
-        "-k 'kernels and not twin and not plateaus and not equation or twin and (-3] or -17] or -257]) "
+        "-n 0 tests/test_kernels.py tests/test_collections.py tests/test_listwise.py tests/test_objectives.py "
+        "-k 'kernels and not twin and not plateaus and not equation or twin and (-3] or -17] or -256]) "
         "or collections or kendall or sort or digits'",
         ("-Ddebug=true",),
         ((PAST_THE_END, "Invalid write"), (NEVER_WRITTEN, "uninitialised")),
@@ -97,7 +97,7 @@ CHECKS = {
         variables=OWN_BLOCKS,
     ),
     "tsan": Check(
-        "-k thread tests/test_threads.py tests/test_reproducible.py tests/test_storage.py",
+        "-n 0 -k thread tests/test_threads.py tests/test_reproducible.py tests/test_storage.py",
         ("-Db_sanitize=thread", *SANITIZED),
         ((SHARED, "data race"),),
         ("setarch", "--addr-no-randomize"),  # older libtsan knows fewer places where memory may lie
@@ -105,7 +105,7 @@ CHECKS = {
         {"TSAN_OPTIONS": "log_path={reports}:exitcode=0"},
     ),
     "free-threaded": Check(
-        "--keep-duplicates" + 5 * " tests/test_threads.py",
+        "-n 0 --keep-duplicates" + 5 * " tests/test_threads.py",
         wrong=((NO_LOCK, "no lock"),),
         variables={"PYTHON_GIL": "0"},  # whatever else is imported; the tests see that pnorm asks for no lock
     ),
@@ -167,7 +167,7 @@ def main(name: str, *arguments: str) -> int:
             "pytest",
             "-p",
             "no:cacheprovider",
-            *(arguments or ["-q", "-m", "not long", *shlex.split(check.tests)]),
+            *(arguments or ["-q", *shlex.split(check.tests)]),
         ]
         status, _, reports = run(check, python, tests)
     print(*reports[:10], sep="\n")
