@@ -108,7 +108,7 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
     # most are quasi-separable: coefficients grow, and the roots lie far out on plateaus
     rng = np.random.default_rng([int(2 * p), len(selection)])
     compared = 0
-    for _ in range(40):
+    for _ in range(12):
         n_pos, n_neg, n = rng.integers(2, 16, 3) // [1, 1, 3] + [0, 0, 1]
         H_pos, H_neg = outputs("integer", rng, n_pos, n_neg, n)
         try:
@@ -118,7 +118,7 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
         compared += 1
         lam, trace = pnorm.train(H_pos, H_neg, None, p, 60, selection=selection)
         assert_same_run(H_pos, H_neg, lam, trace, judge)
-    assert compared >= 35
+    assert compared >= 9
 
 
 @each_value(times=2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from family import LOSSES, ours, value_and_weights
-from repeats import each_value
+from repeats import TRIALS, each_value
 
 import pnorm
 from pnorm import bounds, kernel, listwise, metrics, objectives
@@ -170,12 +170,10 @@ def test_an_offset_that_loses_no_bit_changes_no_bit(form):
     np.testing.assert_allclose(far.scores, near.scores, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("storage", "p", "rounds"), [("dense", 16, 100_000), ("few values", 4, 100_000), ("sparse", 64, 10_000)]
-)
-def test_a_hundred_thousand_rounds_do_not_drift(storage, p, rounds):
+@pytest.mark.parametrize(("storage", "p"), [("dense", 16), ("few values", 4), ("sparse", 64)])
+def test_many_rounds_do_not_drift(storage, p):
     """Along columns that are nearly one, so that there is something to do in every round."""
-    rng = np.random.default_rng(0)
+    rng, rounds = np.random.default_rng(0), 5_000 * TRIALS
     Z = rng.normal(size=(60, 1)) + 0.02 * rng.normal(size=(60, 3))
     if storage == "sparse":
         Z *= rng.random((60, 1)) < 0.7
@@ -232,7 +230,7 @@ def ill_conditioned():
     rng = np.random.default_rng(3)
     made, Z = {}, rng.normal(size=(19, 2))
     Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    made["condition 1e12"] = rng.normal(size=(19, 3)) * [1, 1e-6, 1e-12] @ Q
+    made["condition 1e+12"] = rng.normal(size=(19, 3)) * [1, 1e-6, 1e-12] @ Q
     made["columns that differ by 1e-12"] = np.c_[Z, Z[:, 0] + 1e-12 * rng.normal(size=19)]
     made["columns of 1e8 and 1e-8"] = Z * [2.0**26, 2.0**-26]
     made["a far row"] = np.c_[Z, np.r_[1e6, np.zeros(17), 1e6 + 3]]
