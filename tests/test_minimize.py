@@ -119,6 +119,7 @@ def test_separation_by_the_tiny_difference_of_two_columns_is_never_certified(apa
         assert (pos @ lam).min() > (neg @ lam).max()
 
 
+@each_value()
 @pytest.mark.parametrize("l2", [1e-14, 1e-12, 1e-9, 1e-6, 1e-3])
 @pytest.mark.parametrize("p", [1, 4, 32])
 def test_a_tiny_penalty_on_columns_far_from_zero_has_a_small_gap(p, l2):

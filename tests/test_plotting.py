@@ -767,6 +767,7 @@ def ends_of_band(ax):
     return ends
 
 
+@each_value()
 @pytest.mark.parametrize(
     ("low", "high"), [(10_000, 60_000), (-30_000, 1_200_000), (10_000, 20_000), (0.0112, 0.0187), (18, 90)]
 )

@@ -200,8 +200,8 @@ def test_no_function_is_left_out():
 
 @pytest.mark.parametrize("name", [name for name in THREADED if name not in LARGER])
 def test_the_same_bits_on_any_number_of_threads(name):
-    first, *others = [pickle.dumps(THREADED[name](n_threads=n)) for n in (1, 2, 5)]
-    assert others == [first, first]
+    first, *others = [pickle.dumps(THREADED[name](n_threads=n)) for n in (1, 3)]
+    assert others == [first]
     assert pickle.dumps(THREADED[name]()) == first
 
 

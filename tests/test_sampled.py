@@ -251,7 +251,7 @@ def test_without_l2_the_last_steps_have_a_hessian(few, monkeypatch, p, l1):
 def test_where_a_hessian_has_no_room_the_gradient_is_zero(few, monkeypatch):
     monkeypatch.setattr(_minimize, "_FEW_CODED", 20)
     monkeypatch.setattr(_minimize, "FEW", 20)
-    pos, neg = sides(4_000)
+    pos, neg = sides(2_000)
     H = cuts(pos, neg)
     problem = partitioned(pos, neg, H, 4, 500)
     lam, trace = solve(problem)[:2]
