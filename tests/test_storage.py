@@ -60,13 +60,12 @@ def storages():
     X, Y = rng.normal(0.3, 1, (N_POS, 4)), rng.normal(0, 1, (N_NEG, 4))
     A, B = few(rng, N_POS), few(rng, N_NEG)
     made = {}
-    for order in "CF":
-        for dtype in (np.float32, np.float64):
-            sides = [np.asarray(Z, dtype=dtype, order=order) for Z in (X, Y)]
-            made[f"dense {order} {np.dtype(dtype)}"] = [(Dense(Z), Z.astype(float)) for Z in sides]
-        sides = [np.asarray(np.column_stack([Z, Z[:, :1]]), order=order) for Z in (X, Y)]
-        columns = np.array([0, 2, 3])
-        made[f"some columns {order}"] = [(Dense(Z, columns), Z[:, columns]) for Z in sides]
+    for order, dtype in (("C", np.float32), ("F", np.float64)):
+        sides = [np.asarray(Z, dtype=dtype, order=order) for Z in (X, Y)]
+        made[f"dense {order} {np.dtype(dtype)}"] = [(Dense(Z), Z.astype(float)) for Z in sides]
+    columns = np.array([0, 2, 3])
+    sides = [np.ascontiguousarray(np.column_stack([Z, Z[:, :1]])) for Z in (X, Y)]
+    made["some columns"] = [(Dense(Z, columns), Z[:, columns]) for Z in sides]
     thin = [Z * (rng.random(Z.shape) < 0.3) for Z in (X, Y)]
     made["sparse"] = [(Sparse(scipy.sparse.csc_array(Z)), Z) for Z in thin]
     made["closed"] = [(Closed(Dense(Z)), np.column_stack([Z, 1 - Z])) for Z in (X, Y)]
@@ -76,8 +75,6 @@ def storages():
     made["few values"] = of(pnorm.rankers.columns(5), A, B)
     H = pnorm.rankers.quantile_thresholds(X, Y, 120)
     made["thresholds"] = of(H, X, Y)
-    made["closed thresholds"] = of(pnorm.rankers.closed(H), X, Y)
-    made["closed few values"] = of(pnorm.rankers.closed(pnorm.rankers.columns(5)), A, B)
     holes = [np.where(rng.random(Z.shape) < 0.2, np.nan, Z) for Z in (X, Y)]
     made["missing"] = of(pnorm.rankers.quantile_thresholds(*holes, 9, missing="own"), *holes)
     made["lines"] = of(pnorm.rankers.quantile_thresholds(X, Y, 40, linear=True), X, Y)
@@ -85,14 +82,13 @@ def storages():
     made["closed lines, missing"] = of(pnorm.rankers.closed(H_lines), *holes)
     made["categories"] = of(pnorm.rankers.categories(A, B), A, B)
     made["mixed columns"] = of(pnorm.rankers.columns(9), np.column_stack([A, X]), np.column_stack([B, Y]))
-    mixed = pnorm.rankers.closed(pnorm.rankers.columns(9))
-    made["closed mixed columns"] = of(mixed, np.column_stack([A, X]), np.column_stack([B, Y]))
+    made["closed thresholds"] = of(pnorm.rankers.closed(H), X, Y)
     made["a union"] = of(pnorm.rankers.columns(4) + pnorm.rankers.normalized(X, Y) + H, X, Y)
     made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
     made |= sparse_cuts(rng)
-    for name in ("dense C float32", "sparse", "closed", "thresholds", "mixed columns", "a closed union", "sparse cuts"):
+    for name in ("sparse", "thresholds", "a closed union"):
         made[f"{name}, negated"] = [(Negated(table), -matrix) for table, matrix in made[name]]
-    for name in ("dense C float32", "sparse", "closed", "thresholds", "a union", "sparse cuts"):
+    for name in ("thresholds", "a union", "sparse cuts"):
         indices = [np.repeat(np.arange(rows), rng.integers(1, 4, rows)) for rows in (N_POS, N_NEG)]
         sides = zip(made[name], indices, strict=True)
         made[f"{name}, repeated"] = [(Repeated(table, index), matrix[index]) for (table, matrix), index in sides]
@@ -112,13 +108,11 @@ def sparse_cuts(rng):
     many = pnorm.rankers.thresholds(
         [np.linspace(-3, 5, 300), [9.0, 10.0], [-10.0, -9.0], [0.0, 0.5], [-1.5, 1.5]] + [[]] * 3
     )
-    of_missing = pnorm.rankers.quantile_thresholds(*missing, missing="own")
     return {
         "sparse cuts": of(H, *sides),
         "closed sparse cuts": of(pnorm.rankers.closed(H), *sides),
         "many sparse cuts": of(many, *sides),
-        "sparse cuts, missing": of(of_missing, *missing),
-        "sparse lines": of(pnorm.rankers.quantile_thresholds(*missing, missing="own", linear=True), *missing),
+        "sparse cuts, missing": of(pnorm.rankers.quantile_thresholds(*missing, missing="own"), *missing),
         "sparse cuts, sparse and dense": of(pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(*full)), *full),
         "sparse cuts and columns": of(pnorm.rankers.columns(8) + H, *sides),
     }
@@ -131,16 +125,7 @@ def of(H, pos, neg):
 STORAGES = storages()
 
 
-LIKE_OTHERS = {
-    *("dense C float64", "dense F float32", "some columns F", "closed few values", "closed mixed columns"),
-    *("closed thresholds", "sparse cuts, sparse and dense", "sparse lines", "sparse cuts, missing"),
-    *(f"{name}, negated" for name in ("dense C float32", "closed", "mixed columns", "sparse cuts")),
-    *(f"{name}, repeated" for name in ("dense C float32", "closed", "sparse")),
-}
-"""Storages each part of which others have: the quick run leaves them out."""
-
-
-@pytest.fixture(params=STORAGES.keys() - LIKE_OTHERS)
+@pytest.fixture(params=STORAGES)
 def case(request):
     return STORAGES[request.param]
 
