@@ -628,8 +628,9 @@ def cross_validate(
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
         `train`. If `H` is a function, use its `monotone` instead, as the weak rankers differ between folds.
     tol : float, optional
-        Stop as stationary when the largest edge is at most this, in units of h. As in `train`; None means 1e-10. With
-        penalties, stop when the objective is proved to be this close to its infimum, as in `minimize`; None means 1e-6.
+        Stop as stationary when no edge exceeds this times the range of its weak ranker. As in `train`; None means
+        1e-10. With penalties, stop when the objective is proved to be this close to its infimum, as in `minimize`; None
+        means 1e-6.
     progress : bool or callable
         Show a progress bar; needs tqdm, the extra ``progress``. The bar counts folds. A function is called as
         ``progress(done, of)``, with the number of finished folds and of all folds, before each fold and at the end.

@@ -159,8 +159,8 @@ def minimize(
         `gap` is the certificate at the end, and `gaps` has those of all steps. `status` is the reason why the run
         ended: ``"converged"`` (within `tol`, or as close as rounding allows to prove), ``"separable"``,
         ``"max_iter"``, ``"stalled"`` (rounding hides further progress), ``"callback"``, or, with L-BFGS and no
-        penalty, ``"stationary"`` (no edge is above `tol`, or `tol` times its range if that is below one). `message`
-        describes the end in a sentence. `gradient_norm` is the norm of the objective's gradient.
+        penalty, ``"stationary"`` (no edge is above `tol` times the range of its weak ranker). `message` describes the
+        end in a sentence. `gradient_norm` is the norm of the objective's gradient.
 
     Raises
     ------
@@ -244,9 +244,10 @@ def minimize(
     that is ``R^(1/p)`` for the price ``Power(p)`` (log R is not convex unless the loss is exponential), log R for the
     exponential price, and R for a price of your own, plus ``l2/2 |λ|^2``. With l2, ``|gradient|^2 / (2 l2)`` is
     a certificate and the status is ``"converged"``. Without l2 there is no certificate. The status
-    ``"stationary"`` then means that no edge is above `tol`, which is the minimum if the price never falls. With a price
-    that falls somewhere, it is a stationary point, and the message states this. The hinge has corners, at which L-BFGS
-    fails: pass `smoothing`. Losses that reach zero have a minimiser on separable data too, with R = 0.
+    ``"stationary"`` then means that no edge is above `tol` times the range of its weak ranker, which is the minimum if
+    the price never falls. With a price that falls somewhere, it is a stationary point, and the message states this. The
+    hinge has corners, at which L-BFGS fails: pass `smoothing`. Losses that reach zero have a minimiser on separable
+    data too, with R = 0.
 
     References
     ----------

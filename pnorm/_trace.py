@@ -121,9 +121,9 @@ class Trace:
         ``push="bottom"`` it is that of the reverse push, in which positives pay.
     status : str
         - ``"t_max"``: all rounds were run.
-        - ``"stationary"``: no edge is above `tol`. With ``selection="absolute"`` the gradient is then zero to that
-          tolerance. With other rules, the decrease of a coefficient may still lower the objective, and `message` names
-          one.
+        - ``"stationary"``: no edge is above `tol` times the range of its weak ranker. With ``selection="absolute"`` the
+          gradient is then zero to that tolerance. With other rules, the decrease of a coefficient may still lower the
+          objective, and `message` names one.
         - ``"separable"``: no minimiser exists, and `separation` names the kind of the data (see Notes). `train` ends so
           only if a single weak ranker puts all positives above all negatives.
         - ``"converged"``: `minimize` has proved that the objective is within `tol` of its infimum, or as close as

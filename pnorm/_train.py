@@ -105,7 +105,7 @@ def train(
     selection : {"absolute", "signed", "largest"}
         How a round chooses its weak ranker. ``"absolute"``: by the largest absolute edge (TR2005-874). This rule
         approaches the infimum over all coefficients. ``"largest"``: by the largest edge, whatever its sign (COLT 2006
-        as printed). ``"signed"``: by the largest edge, and only while it exceeds `tol`, so that no coefficient is ever
+        as printed). ``"signed"``: by the largest edge, and only while it is above zero, so that no coefficient is ever
         lowered. When one of the last two rules stops, no increase of a coefficient lowers the objective, but a decrease
         may.
     push : {"top", "bottom"}
@@ -147,8 +147,8 @@ def train(
         of `normalized` and other levels are refused. An array has no names. Its coefficients are taken in the order of
         `H`.
     tol : float
-        Stop as stationary when the largest edge is at most this, in units of h. The edge is the one by which
-        `selection` chooses; with ``"largest"`` its absolute value counts.
+        Stop as stationary when no edge exceeds this times the range of its weak ranker, the largest minus the smallest
+        output. An edge within that is taken as zero by each rule of `selection`.
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run.
     progress : bool
@@ -251,7 +251,7 @@ def train(
     >>> lam, trace = pnorm.train(X, y=[1, 0, 1, 0, 1, 0, 0], p=4, t_max=100)
     >>> print(trace)
     status     stationary
-    reason     no weak ranker has an edge above tol = 1e-10
+    reason     no weak ranker has an edge above tol = 1e-10 times its range
     rounds     26
     objective  log F_p from 5.78074 to 5.33024
     with       p = 4

@@ -113,7 +113,8 @@ def matrix_value_and_weights(f_pos, f_neg, price, loss):
 def train(H_pos, H_neg, price, loss, t_max, selection="absolute", tol=1e-10):
     """Coordinate descent on R with all pairs, and `pnorm.train`'s rule for ties; no separation, no infinity."""
     H = np.concatenate([H_pos, H_neg])
-    size = np.minimum(np.abs(H).max(axis=0), np.ptp(H, axis=0))
+    spans = np.ptp(H, axis=0)
+    size = np.minimum(np.abs(H).max(axis=0), spans)
     lam = np.zeros(H.shape[1])
     run = SimpleNamespace(ranker=[], step=[], edge=[], log_objective=[], status="t_max")
 
@@ -124,12 +125,13 @@ def train(H_pos, H_neg, price, loss, t_max, selection="absolute", tol=1e-10):
     for _ in range(t_max):
         log_r, edge = edges(lam)
         run.log_objective.append(log_r)
+        edge[np.abs(edge) <= tol * spans] = 0
         merit = np.abs(edge) if selection == "absolute" else edge
-        if merit.max() <= tol and (selection != "largest" or merit.max() >= -tol):
+        if merit.max() == 0 or (selection != "largest" and merit.max() < 0):
             run.status = "stationary"
             break
         tied = merit >= merit.max() - 1e-10 * size[merit.argmax()]
-        j = int(np.flatnonzero(tied & (np.sign(merit.max()) * merit > tol))[0])
+        j = int(np.flatnonzero(tied & (np.sign(merit.max()) * merit > 0))[0])
         sign = np.sign(edge[j])
 
         def slope(x, j=j, sign=sign):

@@ -36,7 +36,8 @@ def train(
     c_neg = np.ones(n_neg) if c_neg is None else np.asarray(c_neg, float)
     M = H_pos[:, None, :] - H_neg[None, :, :]
     H = np.concatenate([H_pos, H_neg])
-    largest = np.minimum(np.abs(H).max(axis=0), np.ptp(H, axis=0))
+    spans = np.ptp(H, axis=0)
+    largest = np.minimum(np.abs(H).max(axis=0), spans)
 
     pairs = np.ones((n_pos, n_neg), bool) if groups is None else np.equal.outer(*map(np.asarray, groups))
     if grades is not None:
@@ -53,18 +54,17 @@ def train(
         # (a), divided by what makes it an edge of the normalised kind
         price = c_neg ** (1 - p) * (d.sum(axis=0) / d.sum(axis=0).max()) ** (p - 1)
         edges = np.einsum("k,ik,ikj->j", price, d, M) / (price * d.sum(axis=0)).sum()
+        edges[np.abs(edges) <= tol * spans] = 0
         size = np.abs(edges) if selection == "absolute" else edges.copy()
         if signs is not None:  # a coefficient of zero cannot leave it against its sign
             size[(lam == 0) & (signs * edges < 0)] = -np.inf
-        if signs is not None and size.max() == -np.inf:
+        best = size.max()
+        if best == -np.inf or (selection != "largest" and best <= 0):
             run.status = "stationary"
             break
-        if selection != "largest" and size.max() <= tol:
-            run.status = "stationary"
-            break
-        ties = size >= size.max() - 1e-10 * largest[size.argmax()]
-        if abs(size.max()) > tol:
-            ties &= np.sign(size.max()) * size > tol
+        ties = size >= best - 1e-10 * largest[size.argmax()]
+        if best != 0:
+            ties &= np.sign(best) * size > 0
         j = int(np.flatnonzero(ties)[0])
         sign = np.sign(edges[j])
         Mj = M[:, :, j]
@@ -77,10 +77,11 @@ def train(
         elif gap == 0:
             offered = excess(d, Mj, 0.0, p, c_neg)
             step = sign * falling_root(
-                lambda x: excess(d, sign * Mj, x, p, c_neg) - 1e-6 * offered  # noqa: B023
+                lambda x: excess(d, sign * Mj, x, p, c_neg) - 1e-6 * offered,  # noqa: B023
+                spans[j],
             )
         else:
-            step = sign * falling_root(lambda x: slope(d, sign * Mj, x, p, c_neg))  # noqa: B023
+            step = sign * falling_root(lambda x: slope(d, sign * Mj, x, p, c_neg), spans[j])  # noqa: B023
 
         if signs is not None and signs[j] * (lam[j] + step) < 0:
             step, separates = -lam[j], False
@@ -129,11 +130,11 @@ def slope(d, Mj, alpha, p, c_neg):
     return (c_neg ** (1 - p) * (columns / columns.max()) ** (p - 1) * (Mj * q).sum(axis=0)).sum() / columns.max()
 
 
-def falling_root(fall):
+def falling_root(fall, span):
     """The root of a function that is positive at 0, or zero to rounding, and negative far to the right."""
     if fall(0.0) <= 0:
         return 0.0
-    far = 1.0
+    far = 1 / span
     while fall(far) > 0:
         far *= 2
-    return brentq(fall, 0.0, far, xtol=1e-15, rtol=1e-14)
+    return brentq(fall, 0.0, far, xtol=1e-15 / span, rtol=1e-14)

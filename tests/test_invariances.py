@@ -112,7 +112,7 @@ def test_a_constant_added_to_a_ranker_changes_nothing(problem, selection, consta
 @given(problems(), SELECTIONS, st.sampled_from([2.0**-30, 0.125, 3.0, 1e6, 2.0**40]), PENALTIES)
 def test_a_factor_of_all_rankers_divides_the_coefficients(problem, selection, factor, l2):
     scaled = problem.outputs(lambda X: factor * X)
-    runs = scaled.train(selection=selection, tol=1e-10 * factor), problem.train(selection=selection, tol=1e-10)
+    runs = scaled.train(selection=selection), problem.train(selection=selection)
     if factor in (3.0, 1e6):  # these round outputs, and equal edges may part
         assert runs[0][1].log_objective[:2] == pytest.approx(runs[1][1].log_objective[:2])
     else:

@@ -251,7 +251,7 @@ def one_given(values: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 SELECTIONS = ("absolute", "signed", "largest")
-"""Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
+"""Rules of step (a): the largest absolute edge, the largest positive edge, and the largest edge of any sign."""
 
 PUSHES = ("top", "bottom")
 """Ends of the list that a push may be at."""

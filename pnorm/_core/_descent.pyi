@@ -51,7 +51,7 @@ class Rounds:
     def run(
         self,
         selection: str,
-        tol: float,
+        least: _Vector,
         scalars: _Vector,
         tallied: bool,
         f_pos: _Vector | None,

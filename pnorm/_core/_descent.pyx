@@ -798,13 +798,15 @@ cdef class Rounds:
         self.kept += [h, weights, log_c, leaves]
 
     def run(
-        self, selection, double tol, double[::1] scalars, bint tallied, double[::1] f_pos, double[::1] f_neg,
-        double[::1] pos_tally, double[::1] neg_tally, Py_ssize_t[::1] rankers, double[:, ::1] records,
+        self, selection, const double[::1] least, double[::1] scalars, bint tallied,
+        double[::1] f_pos, double[::1] f_neg, double[::1] pos_tally, double[::1] neg_tally,
+        Py_ssize_t[::1] rankers, double[:, ::1] records,
     ):
         """Do rounds until the records are full or one is not ordinary; return their number and whether tallies are new.
 
-        Scores are None if they are not kept. Changed are `lam`, weights, scores, tallies, and `scalars`, in the order
-        of the enumeration above. A row of records is step, edge, z, log F and intercept.
+        Edges within `least` are taken as zero. Scores are None if they are not kept. Changed are `lam`, weights,
+        scores, tallies, and `scalars`, in the order of the enumeration above. A row of records is step, edge, z, log F
+        and intercept.
         """
         cdef:
             Py_ssize_t t = 0, j
@@ -819,7 +821,7 @@ cdef class Rounds:
             self.rearrange(sort_rows)
             while t < rankers.shape[0]:
                 before = self.now[LOG_MASS]
-                j = self.round(kind, tol, &step, &edge)
+                j = self.round(kind, &least[0], &step, &edge)
                 if j < 0:
                     break
                 rankers[t] = j
@@ -849,14 +851,14 @@ cdef class Rounds:
     cdef const double* fact(self, int which) noexcept nogil:
         return self.facts + which * self.n
 
-    cdef Py_ssize_t round(self, int kind, double tol, double* step, double* edge) noexcept nogil:
+    cdef Py_ssize_t round(self, int kind, const double* least, double* step, double* edge) noexcept nogil:
         """Do a round and return its ranker; -1 where it is not ordinary."""
         cdef:
             Py_ssize_t j
             const Outputs* out
         # (a)
         self.find_edges()
-        j = self.chosen(kind, tol)
+        j = self.chosen(kind, least)
         if j < 0:
             return -1
         edge[0] = self.edges[j]
@@ -1037,25 +1039,28 @@ cdef class Rounds:
         tally_of(&self.pos.leaves[k], self.pos.weights, self.pos.tally + first, self.part, 0, NULL)
         tally_of(&self.neg.leaves[k], self.neg.weights, self.neg.tally + first, self.part, 0, NULL)
 
-    cdef Py_ssize_t chosen(self, int kind, double tol) noexcept nogil:
-        """Return the ranker that a rule chooses: of those that tie, the first. -1 where none has an edge."""
+    cdef Py_ssize_t chosen(self, int kind, const double* least) noexcept nogil:
+        """Return the ranker that a rule chooses: of those that tie, the first. -1 where no edge is left."""
         cdef:
             Py_ssize_t j
-            double best, sign, least
+            double edge, best, sign, tied
         for j in range(self.n):
-            if self.edges[j] != self.edges[j]:
+            edge = self.edges[j]
+            if edge != edge:
                 return -1
-            self.merit[j] = fabs(self.edges[j]) if kind == 0 else self.edges[j]
-            if self.signed and self.lam[j] == 0.0 and self.fact(COEFFICIENT_SIGN)[j] * self.edges[j] < 0.0:
+            if fabs(edge) <= least[j]:
+                edge = 0.0
+            self.merit[j] = fabs(edge) if kind == 0 else edge
+            if self.signed and self.lam[j] == 0.0 and self.fact(COEFFICIENT_SIGN)[j] * edge < 0.0:
                 self.merit[j] = -INFINITY
         j = largest_of(self.merit, self.n)
         best = self.merit[j]
-        if not (best > tol or (kind == 2 and -INFINITY < best < -tol)):
+        if not (best > 0.0 or (kind == 2 and -INFINITY < best < 0.0)):
             return -1
         sign = copysign(1.0, best)
-        least = best - self.limits.tie * self.fact(SIZE)[j]
+        tied = best - self.limits.tie * self.fact(SIZE)[j]
         for j in range(self.n):
-            if self.merit[j] >= least and sign * self.merit[j] > tol:
+            if self.merit[j] >= tied and sign * self.merit[j] > 0.0:
                 return j
         return -1
 

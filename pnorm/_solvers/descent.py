@@ -51,9 +51,10 @@ def _rounds(
     objective, names = problem.objective, problem.names
     status, message = "t_max", ""
     total, rounds = length_hint(rounds), iter(rounds)
+    least = problem.least_edges(tol)
 
     for _ in rounds:
-        if done := state.run(1 if callback else total - record.n_iter, selection, tol, record):
+        if done := state.run(1 if callback else total - record.n_iter, selection, least, record):
             for _ in islice(rounds, done - 1):
                 pass
             if record.stopped_by(callback):
@@ -63,12 +64,13 @@ def _rounds(
 
         # (a) the weak ranker with the largest edge; of those that tie, the first
         edges = state.edges()
+        edges[np.abs(edges) <= least] = 0.0
         merit = np.abs(edges) if selection == "absolute" else edges.copy()
         if (stays := state.stays(edges)) is not None:
             merit[stays] = -math.inf
         lost = ""
-        while (best := float(merit.max())) > tol or (selection == "largest" and -math.inf < best < -tol):
-            tied = (merit >= best - problem.tie_tolerance(merit)) & (math.copysign(1.0, best) * merit > tol)
+        while (best := float(merit.max())) > 0.0 or (selection == "largest" and -math.inf < best < 0.0):
+            tied = (merit >= best - problem.tie_tolerance(merit)) & (math.copysign(1.0, best) * merit > 0.0)
             j = int(np.argmax(tied))
             edge = float(edges[j])
             sign = math.copysign(1.0, edge)
@@ -86,10 +88,10 @@ def _rounds(
         else:
             status = "stalled" if lost else "stationary"
             free = edges if stays is None else np.where(stays, 0.0, edges)
-            kept = " in the direction that its sign allows" if np.abs(edges - free).max() > tol else ""
+            kept = " in the direction that its sign allows" if (edges != free).any() else ""
             why = " along which a step lowers the objective" if lost else kept
-            message = f"no weak ranker has an edge above tol = {tol:g}{why}{lost}"
-            if selection != "absolute" and free.min() < -tol:
+            message = f"no weak ranker has an edge above tol = {tol:g} times its range{why}{lost}"
+            if selection != "absolute" and free.min() < 0.0:
                 j = int(np.argmin(free))
                 message += (
                     f"; {shown(names[j])} has an edge of {free[j]:.3g}, so this need not be a minimum. "

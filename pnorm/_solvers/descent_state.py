@@ -138,9 +138,9 @@ class DescentState:
         """Whether a step would give the coefficient of ranker j the wrong sign."""
         return self._signs is not None and float(self._signs[j]) * (self.lam[j] + step) < 0.0
 
-    def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
+    def run(self, limit: int, selection: str, least: Vector, record: RoundRecorder) -> int:
         """Do ordinary rounds, at most `limit`; return their number."""
-        return self._rows.run(limit, selection, tol, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
+        return self._rows.run(limit, selection, least, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
@@ -484,7 +484,7 @@ class HeldRows:
         before, self._v_total = self._v_total, sums[2]
         return top + (math.log(self._v_total) - math.log(before))
 
-    def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
+    def run(self, limit: int, selection: str, least: Vector, record: RoundRecorder) -> int:
         """Do ordinary rounds in compiled code."""
         if self._compiled is None:
             self._compiled = _Compiled(
@@ -512,7 +512,7 @@ class HeldRows:
         )
         f_pos, f_neg = (None, None) if self._f is None else (self._f.pos, self._f.neg)
         n, tallied = loop.rounds.run(
-            selection, tol, numbers, self._tallies is not None, f_pos, f_neg, tallies[0], tallies[1], rankers, records
+            selection, least, numbers, self._tallies is not None, f_pos, f_neg, tallies[0], tallies[1], rankers, records
         )
         self._direction = None  # its arrays belong to another ranker now
         self._tallies = tallies if tallied else None

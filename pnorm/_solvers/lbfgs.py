@@ -303,8 +303,8 @@ class Descent:
                 return "converged"
         slope = self._steepest(here)
         progress.arrive(point, math.inf, slope)
-        unit = np.minimum(problem.high - problem.low, 1.0)  # the edge of a small column is smaller still
-        return "stationary" if (np.abs(slope) <= progress.tol * problem.fall(point) * unit).all() else ""
+        least = problem.fall(point) * problem.least_edges(progress.tol)
+        return "stationary" if (np.abs(slope) <= least).all() else ""
 
     def _steepest(self, here: Place) -> Vector:
         """The slope with l1, within the bounds."""

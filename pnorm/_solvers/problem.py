@@ -435,6 +435,10 @@ class Problem:
 
     # One ranker
 
+    def least_edges(self, tol: float) -> Vector:
+        """Return the sizes of edges that are taken as zero, in the units of the rankers."""
+        return np.asarray(tol * self.span)
+
     def tie_tolerance(self, merit: Vector) -> float:
         """Return the difference from the best edge up to which a ranker ties with it."""
         return TIE * float(self.size[int(merit.argmax())])

@@ -101,7 +101,7 @@ def train(
     init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     tol : float
-        Stop as stationary when the largest edge is at most this, in units of h.
+        Stop as stationary when no edge exceeds this times the range of its weak ranker.
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run. It runs in this process, not
         on a worker.
