@@ -5,6 +5,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from repeats import each_value
 from scipy.special import softmax
 
 import pnorm
@@ -36,7 +37,7 @@ def assert_same_path(found, expected, factor):
     np.testing.assert_allclose(lam * factor, other, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.each_value
+@each_value()
 @pytest.mark.parametrize("selection", RULES)
 @pytest.mark.parametrize("kind", ["real", "few values", "weights", "groups"])
 @pytest.mark.parametrize("factor", [1.0, 1e-14, 1e-10, 1e-3, 1e5, 1e8])
@@ -88,7 +89,7 @@ CASES = {
 }
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("selection", [*RULES, "largest"])
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("factor", FACTORS)
@@ -180,7 +181,7 @@ def in_units(how, factor):
     return {name: value * powers.get(name, 1.0) if name in powers else value for name, value in how.items()}
 
 
-@pytest.mark.each_value(times=2)
+@each_value(times=2)
 @pytest.mark.parametrize("kind", MINIMA)
 @pytest.mark.parametrize("factor", FACTORS[1:])
 def test_minimisers(kind, factor):
