@@ -8,6 +8,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from repeats import SEED, TRIALS
 
+# Before NumPy is imported: tests run beside each other, and the threads of BLAS would wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from pnorm import _default
 from pnorm._job import quality
 
