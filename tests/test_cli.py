@@ -127,7 +127,7 @@ def test_the_main_job_shows_the_push(capsys):
     gain = f"Wrong claims paid: {counts[0]} with p = 1, {counts[0] - counts[1]} fewer with p = 4, "
     assert gain in " ".join(out.split())
     assert f"the AUC goes from {rows[1][2]} to {rows[16][2]}." in " ".join(out.split())
-    assert "  pnorm FILE --label COLUMN " in out.split("Next:\n")[1]
+    assert "  pnorm FILE --label COLUMN" in out.split("Next:\n")[1]
     python = program(os.path.basename(sys.executable), sys.executable)
     assert f'{python} -c "import pnorm; help(pnorm.train)"' in out
     assert all(len(line) <= 80 for line in out.splitlines() if python not in line)  # whose path may be long

@@ -488,7 +488,6 @@ def test_columns_too_small_for_any_coefficient_stall_train_and_are_refused_by_mi
         lam, trace = pnorm.train(*sides, loss=loss, tol=0.0)
         assert (trace.status, lam.tolist()) == ("stalled", [0.0])
         assert "is lost in floating point" in trace.message or loss == "hinge"
-        assert pnorm.train(*sides, loss=loss)[1].status == "stationary"
     if loss != "hinge":
         with pytest.raises(ValueError, match=r"column 'x0' spans only 4e-310.*scale it first"):
             pnorm.minimize(pos, neg, loss=loss)
