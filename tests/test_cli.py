@@ -28,7 +28,7 @@ import pnorm
 from pnorm._command import demonstration, options, printing, progress
 from pnorm._command.learn import _prefers_curves
 from pnorm._command.main import main
-from pnorm._command.terminal import pasted, program
+from pnorm._command.terminal import one_line, pasted, program
 from pnorm._cutoff import written as written_score
 from pnorm._job.learn import learn
 from pnorm._job.quality import quality
@@ -3285,3 +3285,56 @@ def test_output_that_is_no_terminal_hides_nothing(capsys, tmp_path, monkeypatch)
 )
 def test_few_rows_taken_are_told_in_words(ends, told):
     assert printing._between(*ends) == told
+
+
+AWKWARD_NAMES = [
+    "a" * 38 + "'" + "b" * 50 + ";id>pwn;#",
+    "it's;id>pwn;#",
+    "$(id>pwn) `id>pwn` \"",
+    "-x",
+    "two  blanks",
+    "a\tb\x1b[31m",
+    "é\u202e=1,5",
+    "'" * 30 + "\\;id>pwn;#" + "c" * 1500 + "'",
+]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("name", AWKWARD_NAMES, ids=range(len(AWKWARD_NAMES)))
+def test_an_option_to_paste_has_the_whole_name(capsys, tmp_path, name):
+    path, model, rng = tmp_path / "t.csv", tmp_path / "m.json", np.random.default_rng(0)
+    table = {"x": rng.normal(size=200), name: [f"text no. {k} {v}" for k, v in enumerate(rng.normal(size=200))]}
+    table[f"{name} zip"] = rng.integers(10_000, 10_080, 200)
+    table[name][::50] = ["same"] * 4
+    pandas.DataFrame(table | {f"{name}?": rng.integers(2, size=200)}).to_csv(path, index=False)
+    label = [f"--label={name}?"]
+    told = " ".join(run(capsys, path, *label, "-t", 2, "--holdout", 0, "--save", model)[1].split())
+    assert f" {pasted('--kind', f'{name}=category')})" in told
+    assert f" {pasted('--kind', f'{name} zip=category')} or {pasted('--ignore', f'{name} zip')}" in told
+    assert f" {pasted('--label', f'{name}?')}" in " ".join(run(capsys, path, "--model", model)[1].split())
+    words = ["--kind", f"{name}=category", "--ignore", name, "--label", f"{name}?"]
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {pasted(*words)}"], capture_output=True, check=True)
+    got = options.parser().parse_args(["f", *done.stdout.decode().split("\0")[:-1]])
+    assert [got.kind, got.ignore, got.label] == [[words[1]], [name], words[5]]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("name", AWKWARD_NAMES, ids=range(len(AWKWARD_NAMES)))
+@pytest.mark.parametrize("cell", ["Oslo", ""])
+def test_an_option_in_an_error_runs_nothing_else(capsys, tmp_path, monkeypatch, name, cell):
+    monkeypatch.chdir(tmp_path)
+    pandas.DataFrame({"x": [1, 2], name: ["1", cell], "y": [0, 1]}).to_csv("t.csv", index=False)
+    err = run(capsys, "t.csv", "--label", "y", "--rankers", "columns")[2]
+    option = re.search(r"--ignore .*", err)[0]
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {option}"], capture_output=True, check=True)
+    words = done.stdout.decode().split("\0")[:-1]
+    assert os.listdir() == ["t.csv"]
+    assert run(capsys, "t.csv", "--label", "y", "--rankers", "columns", *words, "-t", 2)[0] == 0
+
+
+def test_a_long_message_does_not_lose_its_middle():
+    """A part of an option may be a command of its own."""
+    option = pasted("--kind", "'" * 3000 + ";id;#=category")
+    line = one_line(f"a {option} and more")
+    assert len(line) <= 4000
+    assert f"a {option}".startswith(line[:-1])

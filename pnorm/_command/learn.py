@@ -619,7 +619,7 @@ def _next(
             ):
                 what = f"is better {better[name]}" if name in better else "may do as well"
                 column = name.removesuffix(markup.ALONE)
-                step(f"Use {column} alone, which {what}", ["--only", column], ["--only", "--ignore"])
+                step(f"Use {shown(column, 40)} alone, which {what}", ["--only", column], ["--only", "--ignore"])
         as_good = any(of.other == LINEAR and not of.value.low > 0.0 for of in n.averages)
         if as_good and _may_be_straight(arguments, found.learned):
             step("Learn straight lines only", ["--straight", "-p", "1"], ["-p"])

@@ -17,7 +17,7 @@ import pnorm
 from pnorm._checks import NUMBER, Vector
 from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program, typed
+from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program
 from pnorm._cutoff import hits_of, written
 from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
@@ -224,7 +224,7 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
     if not {"--save", "--out"}.intersection(more):  # it needs one of them
         words = [word for word in words if word != "--refit"]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)
-    return command if len(command) <= _LONGEST else f"the same command with {typed(*more)}"
+    return command if len(command) <= _LONGEST else f"the same command with {pasted(*more)}"
 
 
 def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
@@ -263,12 +263,12 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
     codes = [of.name for of in plan or () if of.rankers and CODE in of.note]
     if codes:
         ways = [pasted("--kind", f"{codes[0]}=category"), pasted("--ignore", codes[0])]
-        others = f" (the same for {first(codes[1:], 3, str)})" if len(codes) > 1 else ""
-        lines += sentences(f"If {codes[0]} holds codes: {' or '.join(ways)}{others}", 2)
+        others = f" (the same for {first(codes[1:], 3)})" if len(codes) > 1 else ""
+        lines += sentences(f"If {shown(codes[0])} holds codes: {' or '.join(ways)}{others}", 2)
     grouped = [of for of in plan or () if of.rankers and any(of._thousands)]
     if grouped:
         number, other = grouped[0]._thousands
-        others = f" (the same for {first([of.name for of in grouped[1:]], 3, str)})" if len(grouped) > 1 else ""
+        others = f" (the same for {first([of.name for of in grouped[1:]], 3)})" if len(grouped) > 1 else ""
         comma = pasted("--kind", f"{grouped[0].name}=decimal-comma")
         lines += sentences(f"If {number} means {other}: {comma}{others}", 2)
     numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
@@ -335,7 +335,7 @@ def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
         lines.append(f"and {len(out) - len(few):,} more")
     asked = {ask.column for ask in asks(H)}  # a warning says what they are
     usable = [name for name in getattr(H, "as_levels", ()) if name not in asked]
-    hint = f" (to use one anyway: --kind {typed(f'{usable[-1]}=category')})" if usable else ""
+    hint = f" (to use one anyway: {pasted('--kind', f'{usable[-1]}=category')})" if usable else ""
     return f"Columns left out{hint}", lines
 
 

@@ -27,7 +27,7 @@ from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown, to_read, typed
+from pnorm._command.terminal import CommandError, called_as_in_file, one_line, pasted, path_shown, to_read
 from pnorm._cutoff import kept_on
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
@@ -342,7 +342,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
     same = printing.repeated_ids(rows, _id_column(arguments, rows))
     label = next((name for name in rows.source.names or () if name == model.metadata.get("label")), None)
     if ranked.label is None and label is not None:
-        same += [f"{shown(label, 40)} is the label of the model. To test the list: {typed('--label', label)}"]
+        same += [f"{shown(label, 40)} is the label of the model. To test the list: {pasted('--label', label)}"]
     printing.notes([*empty, about, *same, *rows.source.notes])
     told = [
         f"in training, {of.text} To be safe, train a model without {printing.it(of.columns)}."

@@ -21,9 +21,17 @@ class CommandError(Exception):
     """A mistake of the user of the command, in one line."""
 
 
+_LONG = 4000
+"""Characters of a message, at most."""
+
+
 def one_line(message: str) -> str:
-    """Return a message as one line, whatever it quotes."""
-    return shown(" ".join(message.split()), 4000)
+    """Return a message as one line, whatever it quotes.
+
+    A long one loses its end: without its middle, an option to paste could lose the end of a quote.
+    """
+    line = shown(" ".join(message.split()), sys.maxsize)
+    return line if len(line) <= _LONG else f"{line[: _LONG - 1]}\u2026"
 
 
 def to_read(message: str) -> str:
@@ -39,19 +47,28 @@ def path_shown(path: str) -> str:
     return shown(path, 1000)
 
 
-def typed(*words: str) -> str:
-    """Return words as they are typed in a shell."""
-    return " ".join([shown(shlex.quote(word)) for word in words])
+_NAMING = ("--kind", "--ignore", "--only", "--id", "--label", "--time", "--missing", "--monotone", "--positive")
+"""Options whose value may be any text of a file, one with a hyphen in front as well."""
 
 
 def pasted(*words: str) -> str:
-    """Return words as one line that a shell reads as the same words, whatever is in them."""
-    return " ".join([shlex.quote(word) if word.isprintable() else f"$'{_escaped(word)}'" for word in words])
+    """Return words as one line that a shell reads as the same words, and this command as options and their values.
+
+    It is in full, whatever is in the words: a part of it may be a command of its own.
+    """
+    found: list[str] = []
+    for k, word in enumerate(words):
+        quoted = shlex.quote(word) if word.isprintable() and "  " not in word else f"$'{_escaped(word)}'"
+        if word.startswith("-") and k and words[k - 1] in _NAMING:
+            found[-1] += f"={quoted}"
+        else:
+            found.append(quoted)
+    return " ".join(found)
 
 
 def _escaped(word: str) -> str:
     def one(c: str) -> str:
-        return c if c.isprintable() and c not in "\\'" else "".join([f"\\x{byte:02x}" for byte in os.fsencode(c)])
+        return c if c.isprintable() and c not in "\\' " else "".join([f"\\x{byte:02x}" for byte in os.fsencode(c)])
 
     return "".join(map(one, word))
 

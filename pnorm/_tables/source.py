@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -19,6 +20,9 @@ from pnorm._checks import Coded, numeral, reads_as_missing
 
 _UNNAMED = ("", "Unnamed: 0")
 """Names that pandas gives to an index which it has saved."""
+
+_WORDS = re.compile(r"\w+([ -]\w+)*")
+"""Names of columns that a shell takes as they are, in single quotes; others are offered by their numbers."""
 
 
 class TableError(ValueError):
@@ -105,13 +109,14 @@ class Source(ABC):
 
     def _no_number(self, text: str, column: str, i: int) -> TableError:
         name, got = _checks.shown(column), _checks.shown(text)
+        ignore = name if _WORDS.fullmatch(column) and name == f"'{column}'" else self.names.index(column) + 1
         if reads_as_missing(text):
-            return TableError(f"column {name} has a missing value in {self.place(i)}; fill it in, or --ignore {name}")
+            return TableError(f"column {name} has a missing value in {self.place(i)}; fill it in, or --ignore {ignore}")
         with contextlib.suppress(ValueError):
             if not math.isfinite(numeral(text)):
                 return TableError(f"column {name} has {got} in {self.place(i)}; every value must be finite")
         return TableError(
-            f"column {name} is not numeric: {got} in {self.place(i)}; encode it as numbers, or --ignore {name}"
+            f"column {name} is not numeric: {got} in {self.place(i)}; encode it as numbers, or --ignore {ignore}"
         )
 
 
