@@ -2,8 +2,10 @@
 
 import bz2
 import datetime
+import functools
 import gzip
 import io
+import itertools
 import lzma
 import sys
 import zipfile
@@ -228,6 +230,13 @@ WAYS = {
     "zip of a Mac": lambda data: zipped(**{"t.csv": data, "__MACOSX/._t.csv": b"x"}),
     "gzip in zip": lambda data: zipped(**{"t.csv.gz": gzip.compress(data)}),
 }
+WAYS |= {f"{way} and zeros": lambda data, way=way: WAYS[way](data) + bytes(9) for way in ("gzip", "bzip2", "xz")}
+WAYS |= {
+    f"two of {way}, with zeros between": lambda data, way=way: WAYS[way](data[:9]) + bytes(9) + WAYS[way](data[9:])
+    for way in ("gzip", "bzip2", "xz")
+}
+WAYS |= {f"{outer} of {inner} of {outer}": lambda data, both=(outer, inner): WAYS[both[0]](WAYS[both[1]](WAYS[both[0]](data)))
+         for outer, inner in itertools.product(("gzip", "bzip2", "xz", "zstd", "zip"), repeat=2)}  # fmt: skip
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -594,3 +603,25 @@ def test_a_workbook_is_one_batch(tmp_path):
     batches = batches_of(tmp_path / "t.xlsx", rows=2, columns=["won", "amount"])
     assert [batch.column("won") for batch in batches] == [[True, False], [True]]
     assert [batch.place(0) for batch in batches][1] == f"row 5 of the sheet Leads of {tmp_path / 't.xlsx'}"
+
+
+BEHIND = [b"garbage", b"\n", b"\0\0\0x", "another"]
+
+
+@pytest.mark.parametrize("way", ["gzip", "bzip2", "xz", "zstd"])
+@pytest.mark.parametrize("behind", BEHIND, ids=["text", "a line feed", "zeros and text", "another, damaged"])
+def test_what_follows_compressed_data_is_no_end(tmp_path, way, behind):
+    """Rows behind it would be lost without a word."""
+    data = WAYS[way](TEXT.encode())
+    (tmp_path / "t.csv").write_bytes(data + (b"X" + data[1:] if behind == "another" else behind))
+    for read in (open_source, lambda path: list(batches_of(path))):
+        with pytest.raises(TableError, match=rf"t\.csv is compressed \({way}\) and damaged: "):
+            read(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize("data", [
+    zipped(a=TEXT) + zipped(a=TEXT), functools.reduce(lambda data, _: gzip.compress(data), range(4), TEXT.encode()),
+], ids=["two archives", "four layers"])  # fmt: skip
+def test_what_is_to_be_unpacked_by_hand(tmp_path, data):
+    with pytest.raises(TableError, match=r"t\.csv is .*; unpack"):
+        opened(tmp_path, data)

@@ -58,7 +58,7 @@ def unpacked_stream(path: str, file: BinaryIO | None = None) -> Iterator[io.Buff
 
         stream = buffered(opened.enter_context(open(path, "rb")) if file is None else file)
         try:
-            for layer in range(_LAYERS):
+            for layer in range(_LAYERS + 1):
                 inner = packed(stream.peek(_START))
                 if inner == "zip":
                     if layer:  # its end is read first, and other streams go forward
@@ -69,6 +69,8 @@ def unpacked_stream(path: str, file: BinaryIO | None = None) -> Iterator[io.Buff
                         break
                 if inner is None:
                     break
+                if layer == _LAYERS:
+                    raise TableError(f"{path} is compressed more than {_LAYERS} times; unpack it first")
                 kind = inner
                 if kind == "7z":
                     raise TableError(f"{path} is compressed (7z); unpack it first")
@@ -101,19 +103,51 @@ def is_workbook(file: BinaryIO) -> bool:
 def _gzip(path: str, file: BinaryIO) -> Any:
     import gzip
 
-    return gzip.GzipFile(fileobj=file)
+    return gzip.GzipFile(fileobj=file, mode="rb")  # the mode of a file within GzipFile is a number
 
 
 def _bzip2(path: str, file: BinaryIO) -> Any:
     import bz2
 
-    return bz2.BZ2File(file)
+    return _Members(file, bz2.BZ2Decompressor)
 
 
 def _xz(path: str, file: BinaryIO) -> Any:
     import lzma
 
-    return lzma.LZMAFile(file)
+    return _Members(file, lzma.LZMADecompressor)
+
+
+class _Members(io.RawIOBase):
+    """What compressed members hold, one after the other; zeros behind them are padding, and other bytes an error.
+
+    The same holds for gzip. BZ2File and LZMAFile take such bytes for the end, and lose the members behind them.
+    """
+
+    def __init__(self, file: BinaryIO, member: Callable[[], Any]) -> None:
+        self._file, self._member, self._open = file, member, member()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        data = given = b""
+        while not data:
+            if self._open.eof:
+                given = self._open.unused_data.lstrip(b"\0")
+                while not given:
+                    more = self._file.read(_START)
+                    if not more:
+                        return 0
+                    given = more.lstrip(b"\0")
+                self._open = self._member()
+            elif self._open.needs_input:
+                given = self._file.read(io.DEFAULT_BUFFER_SIZE)
+                if not given:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            data, given = self._open.decompress(given, len(into)), b""
+        into[: len(data)] = data
+        return len(data)
 
 
 def _zstd(path: str, file: BinaryIO) -> Any:
@@ -140,6 +174,8 @@ def _zip(path: str, file: BinaryIO) -> Any:
             f"{path} is an archive (zip) of {len(names)} files{': ' * bool(names)}{first(names, 5)}; a file of "
             "rows is needed, or an archive of one"
         )
+    if min([of.header_offset for of in archive.infolist()]):
+        raise TableError(f"{path} is an archive (zip) behind another; unpack them first")
     return archive.open(names[0])
 
 
