@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import socket
 import sys
 
 import numpy as np
@@ -505,3 +506,36 @@ def test_columns_of_a_batch(table):
         batch = next(iter(batches_of(source, rows=5)))
         assert list(map(value, listed(batch.column("town")))) == column(table, "town")[:5]
     assert next(iter(batches_of(np.eye(3)))).column(1).tolist() == [0.0, 1.0, 0.0]
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def a_socket(path):
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(path.name)
+
+
+def a_device(path):
+    path.symlink_to(os.devnull)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
+@pytest.mark.parametrize("make", [a_pipe, a_socket, a_device])
+@pytest.mark.parametrize("source", [".", "*.csv", ["a.csv", "b.csv"], "b.csv"], ids=str)
+def test_what_gives_its_bytes_once_is_named(tmp_path, monkeypatch, make, source):
+    """Opening a pipe waits for another program, and a device may have no end."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    make(tmp_path / "b.csv")
+    with pytest.raises(TableError, match=r"b\.csv is a pipe, a socket or a device"):
+        batches_of(source)
+
+
+def test_a_pattern_without_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x,y\n1,2\n")
+    assert batches_of("*.csv").told == "2 CSV files of *.csv"
+    assert len(list(batches_of("?.csv"))) == 1

@@ -3290,7 +3290,7 @@ def test_few_rows_taken_are_told_in_words(ends, told):
 AWKWARD_NAMES = [
     "a" * 38 + "'" + "b" * 50 + ";id>pwn;#",
     "it's;id>pwn;#",
-    "$(id>pwn) `id>pwn` \"",
+    '$(id>pwn) `id>pwn` "',
     "-x",
     "two  blanks",
     "a\tb\x1b[31m",
@@ -3338,3 +3338,9 @@ def test_a_long_message_does_not_lose_its_middle():
     line = one_line(f"a {option} and more")
     assert len(line) <= 4000
     assert f"a {option}".startswith(line[:-1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
+def test_a_pipe_is_not_opened_to_look_for_the_label(capsys, tmp_path):
+    os.mkfifo(tmp_path / "p")
+    assert "--label is missing" in run(capsys, tmp_path / "p")[2]

@@ -12,7 +12,7 @@ from itertools import islice
 from pnorm._checks.text import counted, first, shown
 from pnorm._tables import Batches, Source, batches_of, open_sources
 from pnorm._tables.folder import files_of
-from pnorm._tables.open import START, is_arrow, suffix_of
+from pnorm._tables.open import START, is_arrow, is_read_once, suffix_of
 from pnorm._tables.packed import packed
 from pnorm._tables.source import texts_of
 
@@ -45,7 +45,7 @@ def whole(arguments: argparse.Namespace, path: str) -> Source:
 def without_label(arguments: argparse.Namespace) -> str:
     """Return what to do without --label, with the columns that have two values in the first rows."""
     told, found, n_rows = "--label is missing. Add --label COLUMN, the column that marks the positive rows.", [], 0
-    if arguments.file == "-":
+    if any(map(is_read_once, arguments.paths)):
         return f"{told} To rank with a saved model, add --model MODEL"
     batches = batches_of(_paths(arguments, arguments.file), names=_names(arguments), rows=_FIRST)
     for batch in islice(batches, 1):
@@ -81,7 +81,7 @@ def table_bytes(paths: Sequence[str]) -> float:
 
 
 def _bytes(path: str) -> float:
-    if not os.path.isfile(path):  # a pipe does not give its bytes again
+    if is_read_once(path):
         return 0.0
     with open(path, "rb") as stream:
         start = stream.read(START)

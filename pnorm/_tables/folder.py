@@ -114,7 +114,7 @@ def _parts(path: str) -> list[str]:
 def _values(path: str, base: str) -> dict[str, str | None]:
     """Return the values of columns that the folders of a file say, below a folder."""
     found: dict[str, str | None] = {}
-    for part in _parts(os.path.relpath(os.path.dirname(path), base or ".")):
+    for part in _parts(os.path.relpath(os.path.dirname(path) or ".", base or ".")):
         said = _HIVE.fullmatch(part)
         if said:
             found[unquote(said[1])] = None if said[2] == _HIVE_MISSING else unquote(said[2])

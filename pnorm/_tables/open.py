@@ -41,7 +41,7 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     suffix = suffix_of(path)
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
         start = stream.read(START)  # read once, as a pipe does not give its bytes again
-        is_file = path != "-" and os.path.isfile(path)
+        is_file = not is_read_once(path)
         data = None
         if not (is_arrow(start, suffix) and is_file and packed(start) is None):
             if is_file:  # so that it is not in memory twice
@@ -60,6 +60,11 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
         return ArrowSource(path, data, is_parquet(start, suffix))
     refuse_others(path, start)
     return CsvSource(path, data or b"", names)
+
+
+def is_read_once(path: str) -> bool:
+    """Return whether a path is the standard input, a pipe, a socket or a device: these give their bytes once."""
+    return path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 def suffix_of(path: str) -> str:

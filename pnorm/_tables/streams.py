@@ -9,13 +9,27 @@ from typing import Any
 from pnorm._tables.arrow import arrow_for, names_of, reading
 from pnorm._tables.csv_stream import CsvStream
 from pnorm._tables.inputs import BUFFER, Part, Stream, numbered, slice_rows
-from pnorm._tables.open import OLD_WORKBOOK, START, is_arrow, is_parquet, open_source, refuse_others, suffix_of
+from pnorm._tables.open import (
+    OLD_WORKBOOK,
+    START,
+    is_arrow,
+    is_parquet,
+    is_read_once,
+    open_source,
+    refuse_others,
+    suffix_of,
+)
 from pnorm._tables.packed import ZIP, unpacked_stream
 from pnorm._tables.source import Source, TableError
 
 
 def stream_of(path: str, names: Sequence[str] | None, like: Stream | None) -> Stream:
     """Open a file of rows, look what it has, and close it; `like` is an earlier file that is written alike."""
+    if is_read_once(path):
+        raise TableError(
+            f"{path} is a pipe, a socket or a device, which gives its rows once; save them as a file: rows of several "
+            "files, or in batches, are read again"
+        )
     suffix = suffix_of(path)
     with unpacked_stream(path) as file:
         start = file.peek(START)[:START]
