@@ -6,6 +6,9 @@ from repeats import each_value
 
 import pnorm
 from pnorm._coded import code_rows
+from pnorm._tables import delimited
+from pnorm.rankers._sketches import checksum
+from pnorm.rankers._summaries import TableSummary
 
 rng = np.random.default_rng(0)
 N = 300
@@ -213,3 +216,131 @@ def test_what_is_no_option_is_said_before_anything_is_read():
         pnorm.code_rows("/nowhere", "y", weights="w")
     with pytest.raises(TypeError, match=r"neg is missing: pnorm.code_rows\(source, label\) reads files"):
         pnorm.train("sales/")
+
+
+# Rows that change between two readings
+
+D = np.random.default_rng(1)
+DAYS = np.datetime64("2026-01-01") + D.integers(0, 300, N)
+WORDS = [f"{'é' * (k % 3)}{k}" for k in D.integers(0, 90, N).tolist()]
+LISTS = {
+    "numbers": D.normal(size=N).tolist(),
+    "numbers in text": [f"{x:.3f}" for x in D.normal(size=N)],
+    "words": WORDS,
+    "words and none": [None if k % 7 == 0 else word for k, word in enumerate(WORDS)],
+    "words and numbers": [k if k % 7 == 0 else word for k, word in enumerate(WORDS)],
+    "long words": [f"{'x' * 70_000}{k}" if k < 3 else word for k, word in enumerate(WORDS)],
+    "days": DAYS.tolist(),
+    "large integers": [10**400 + k for k in D.integers(0, 90, N).tolist()],
+}
+
+
+def of_arrow(column):
+    return pytest.importorskip("pyarrow").array(column)
+
+
+def in_chunks(column):
+    pa = pytest.importorskip("pyarrow")
+    return pa.chunked_array([pa.array(["before", *column[:99]]).slice(1), pa.array([], pa.string()), column[99:]])
+
+
+def of_pandas(column, dtype=None):
+    return pytest.importorskip("pandas").Series(column, dtype=dtype)
+
+
+def of_polars(column, dtype=None):
+    return pytest.importorskip("polars").Series(column, dtype=dtype)
+
+
+COLUMNS = {
+    **{name: (list, column) for name, column in LISTS.items()},
+    "array": (np.array, LISTS["numbers"]), "array of whole": (np.array, D.integers(0, 9, N).tolist()),
+    "array of truths": (np.array, (D.random(N) < 0.5).tolist()), "array of words": (np.array, WORDS),
+    "array of days": (np.array, DAYS), "array of objects": (lambda column: np.array(column, object), WORDS),
+    **{f"Arrow {name}": (of_arrow, LISTS[name]) for name in ("numbers", "words", "words and none", "days")},
+    "Arrow chunks": (in_chunks, LISTS["words and none"]),
+    "Arrow dictionary": (lambda column: of_arrow(column).dictionary_encode(), WORDS),
+    **{f"pandas {name}": (of_pandas, LISTS[name]) for name in ("numbers", "words", "words and none", "words and numbers")},
+    "pandas days": (of_pandas, DAYS), "pandas category": (lambda column: of_pandas(column, "category"), WORDS),
+    "pandas string": (lambda column: of_pandas(column, "string"), LISTS["words and none"]),
+    "pandas whole and none": (lambda column: of_pandas(column, "Int64"), [None, *range(N - 1)]),
+    **{f"polars {name}": (of_polars, LISTS[name]) for name in ("numbers", "words", "words and none", "days")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_checksum_tells_rows_that_differ(kind):
+    make, column = COLUMNS[kind]
+    column = list(column)
+
+    def rows_of(places, of=column):
+        return sorted([(repr(of[k]), x) for k, x in zip(places, range(N), strict=True)])
+
+    def sums_of(places, of=column):
+        return checksum({"a": np.arange(N), "b": make([of[k] for k in places])})
+
+    here, swapped = list(range(N)), list(range(N))
+    other = next(k for k in here if column[k] != column[5])
+    swapped[5], swapped[other] = other, 5
+    changed = [*column[:5], column[other], *column[6:]]
+    assert sums_of(here) == sums_of(here)
+    assert (rows_of(swapped) == rows_of(here), sums_of(swapped) == sums_of(here)) == (False, False)
+    assert (rows_of(here, changed) == rows_of(here), sums_of(here, changed) == sums_of(here)) == (False, False)
+    order = D.permutation(N)
+    parts = [{"a": order[at], "b": make([column[k] for k in order[at]])} for at in (slice(0, 7), slice(7, N))]
+    assert sum(map(checksum, parts)) % 2**64 == sums_of(here)
+
+
+def written_as(kind, path, table):
+    """What `code_rows` reads, after a table was written to it."""
+    pandas = pytest.importorskip("pandas")
+    if kind == "folder":
+        path.mkdir(exist_ok=True)
+        for k in range(2):
+            pandas.DataFrame(table)[k::2].to_csv(path / f"{k}.csv", index=False)
+    elif kind == "Parquet":
+        pandas.DataFrame(table).to_parquet(path)
+    else:
+        pandas.DataFrame(table).to_csv(path, index=False)
+    return path
+
+
+TABLE = {"x": X[:, 1], "c": np.where(X[:, 2] > 0, "a", "b"), "w": np.arange(N) % 5 + 1.0, "y": Y.astype(int)}
+SWAPPED = np.r_[np.flatnonzero(Y), np.flatnonzero(~Y)]
+CHANGES = {
+    "none": (TABLE, True),
+    "the order": ({name: column[SWAPPED] for name, column in TABLE.items()}, True),
+    "a number": (TABLE | {"x": np.r_[X[:-1, 1], 7.0]}, False),
+    "numbers of other rows": (TABLE | {"x": X[::-1, 1]}, False),
+    "words of other rows": (TABLE | {"c": TABLE["c"][::-1]}, False),
+    "labels of other rows": (TABLE | {"y": TABLE["y"][::-1]}, False),
+    "weights of other rows": (TABLE | {"w": TABLE["w"][::-1]}, False),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["CSV", "CSV by pyarrow", "folder", "Parquet", "dictionary"])
+def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch, kind, change):
+    if kind == "CSV by pyarrow":
+        monkeypatch.setattr(delimited, "_LARGE", 1)
+        monkeypatch.setattr(delimited, "_WIDE", 1)
+    other, is_same = CHANGES[change]
+    made = TableSummary.rankers
+
+    def changing(*arguments, **options):
+        if kind == "dictionary":
+            for name, column in other.items():
+                source[name][:] = column
+        else:
+            written_as(kind, tmp_path / "t", other)
+        return made(*arguments, **options)
+
+    source = {name: column.copy() for name, column in TABLE.items()}
+    if kind != "dictionary":
+        source = written_as(kind, tmp_path / "t", TABLE)
+    monkeypatch.setattr(TableSummary, "rankers", changing)
+    if is_same:
+        assert len(pnorm.code_rows(source, "y", weight="w").pos) == Y.sum()
+    else:
+        with pytest.raises(ValueError, match="had other values when it was read first"):
+            pnorm.code_rows(source, "y", weight="w")

@@ -11,6 +11,7 @@ import pnorm
 from pnorm._command import large
 from pnorm._command.main import main
 from pnorm._job.sample import Sample, in_proportion
+from pnorm.rankers._summaries import TableSummary
 
 pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
 
@@ -246,3 +247,24 @@ def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
     status, _, err = run(capsys, *rank, "--label", "fraud", "--report", tmp_path / "r.html")
     assert (status, err.count("\n")) == (2, 1)
     assert "--report with --model needs all rows in memory" in err
+
+
+@pytest.mark.parametrize("refit", [[], ["--refit"]])
+def test_a_file_that_changes_between_two_readings_is_refused(capsys, data, tmp_path, monkeypatch, refit):
+    table, made = columns(), TableSummary.rankers
+    path = write_csv(tmp_path / "t.csv", table, range(N))
+    how = [path, "--label", "fraud", "--ignore", "id,booked", "-t", 2, "--memory", 0, *refit]
+    how += ["--save", tmp_path / "m.json"] * bool(refit)
+
+    def run_with(changed):
+        def changing(*arguments, **options):
+            write_csv(path, table | changed, range(N))
+            return made(*arguments, **options)
+
+        monkeypatch.setattr(TableSummary, "rankers", changing)
+        return run(capsys, *how)
+
+    assert run_with({})[0] == 0
+    status, _, err = run_with({"amount": table["amount"][::-1]})
+    assert (status, err.count("\n")) == (2, 1)
+    assert str(path) in err

@@ -8,7 +8,6 @@ import itertools
 import math
 import numbers
 import sys
-import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -645,33 +644,6 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
                 "all rows need the same number of values, at least one"
             )
     return [list(column) for column in zip(*X, strict=True)], None
-
-
-def checksum(X: Any) -> int:
-    """Return a number that changes with the values of a table, whatever the order of its rows and in parts, which add.
-
-    Columns of text count where their distinct values are at hand.
-    """
-    names = column_names(X)
-    if is_columns(X):
-        columns = list(X.values())
-    elif names is not None:
-        columns = [column_of(X, j, names) for j in range(len(names))]
-    else:
-        A = np.asarray(X) if not is_sparse(X) else X.data[:, None]
-        columns = list(A.T) if A.ndim == 2 else []
-    total = 0
-    for j, column in enumerate(columns):
-        values = column if isinstance(column, np.ndarray) else column_values(column)
-        if isinstance(values, Coded):
-            hashes = np.array([zlib.crc32(str(value).encode("utf-8", "replace")) for value in values.values], np.uint64)
-            own = int(hashes[values.codes].sum(dtype=np.uint64)) if hashes.size else 0
-        elif isinstance(values, np.ndarray) and values.dtype.kind in "buif":
-            own = int(np.ascontiguousarray(values, np.float64).view(np.uint64).sum(dtype=np.uint64))
-        else:
-            continue
-        total += (2 * j + 1) * own
-    return total % 2**64
 
 
 def _plain_column(column: Any) -> Values:

@@ -14,6 +14,7 @@ from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._tables.batches import Batch, Batches
 from pnorm._tables.labels import Groups, Labels, numbers
+from pnorm.rankers._sketches import checksum
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +99,28 @@ class Asked:
         for batch in self.batches:
             n, place = batch.n_rows, batch.place
             n_rows += n
-            signs = labels.of(self._column(batch, self.label, "label"), place)
+            beside = {
+                of: self._column(batch, given, of)
+                for of, given in (("label", self.label), ("weight", self.weight), ("group", self.group))
+                if given is not None
+            }
+            signs = labels.of(beside["label"], place)
             weight = group = None
             if self.weight is not None:
                 what = f"the weight {_checks.shown(_called(self.weight, 'weight'))}"
-                weight = numbers(self._column(batch, self.weight, "weight"), what, place)
+                weight = numbers(beside["weight"], what, place)
                 if (weight < 0.0).any():
                     row = int(np.argmax(weight < 0.0))
                     raise ValueError(f"{what} is {weight[row]} in {place(row)}; weights are zero or more")
             if self.group is not None:
-                group = groups.of(self._column(batch, self.group, "group"), place)
+                group = groups.of(beside["group"], place)
             counts = np.ones(n, bool) if weight is None else weight > 0.0
             sides = np.flatnonzero(signs & counts), np.flatnonzero(~signs & counts)
             sizes = [size + rows.size for size, rows in zip(sizes, sides, strict=True)]
             table = self._table(batch)
-            if self.is_read_twice:
-                sums = (sums + _checks.checksum(table)) % 2**64
             yield Labelled(table, n, sides, weight, group, batch)
+            if self.is_read_twice:
+                sums = (sums + checksum(table, *beside.values())) % 2**64
         for argument in ("label", "weight", "group"):
             given = getattr(self, argument)
             if given is not None and not isinstance(given, str) and len(given) != n_rows:

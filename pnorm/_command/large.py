@@ -26,6 +26,7 @@ from pnorm._tables import RANK, Batch, Batches, Labels, labelled, positive_label
 from pnorm._tables.batches import ROWS
 from pnorm._tables.gathered import drawn, joined
 from pnorm._tables.source import texts_of
+from pnorm.rankers._sketches import checksum
 from pnorm.rankers._summaries import TableSummary
 
 SIDE, HELD = 2**16, 2**19
@@ -98,6 +99,8 @@ class Reader:
         """All labels, if --negative sets some of them apart."""
         self.counts = self._labels.counts
         """The number of rows of each label."""
+        self.sums = 0
+        """The checksum of the rows, when all were read once."""
 
     @property
     def is_many(self) -> bool:
@@ -193,7 +196,7 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
     seed, split = arguments.seed or 0, _split(reader, arguments)
     keys_of, held_in = np.random.default_rng([seed, 1]), split()
     pos, neg, held, some = [Sample(most, reader.names) for most in (SIDE, SIDE, HELD, HELD)]
-    whole = everything = None
+    whole, everything, sums = None, None, 0
     counts = np.zeros((2, 2), np.int64)
     for batch in reader.read("reading"):
         y, there = reader.known(batch)
@@ -209,6 +212,8 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
         whole = _with(whole, reader, batch, y, np.flatnonzero(there & ~out))
         if arguments.refit:
             everything = _with(everything, reader, batch, y, np.flatnonzero(there))
+        sums += _sum_of(batch)
+    reader.sums = sums % 2**64
     positive = reader.positives()
     assert whole is not None
     if arguments.test is None and arguments.holdout != 0:
@@ -248,11 +253,20 @@ def _with(summary: TableSummary | None, reader: Reader, batch: Batch, y: Mask, r
 
 def _again(reader: Reader, held_in: HeldIn | None) -> Iterator[Labelled]:
     """Read the rows to train on again, or all rows."""
+    sums = 0
     for batch in reader.read("reading again"):
         y, there = reader.known(batch)
         rows = np.flatnonzero(there if held_in is None else there & ~held_in(batch, there))
         sides = np.flatnonzero(y[rows]), np.flatnonzero(~y[rows])
         yield Labelled(reader.table(batch, rows), rows.size, sides, None, None, batch)
+        sums += _sum_of(batch)
+    if sums % 2**64 != reader.sums:
+        raise CommandError(f"{path_shown(reader.path)} had other values when it was read first. Run the command again")
+
+
+def _sum_of(batch: Batch) -> int:
+    """Return a checksum of rows and their places, by which rows are held out."""
+    return checksum(batch.table, np.arange(batch.first_row, batch.first_row + batch.n_rows))
 
 
 def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn]:

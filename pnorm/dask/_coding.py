@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_part
 from pnorm._tables.labels import Labels
 from pnorm.rankers import Rankers
 from pnorm.rankers._base import Index
+from pnorm.rankers._sketches import checksum
 from pnorm.rankers._summaries import TableSummary
 
 MOST_FOLDS = 2**15
@@ -165,17 +165,16 @@ def summary_of_side(
 
 
 def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Summary:
-    checksum = _checksum(X, positive, c)
+    every, marks = X, positive
     if c is not None and not c.all():
         counted = np.flatnonzero(c)
         X, positive = _checks.rows(X, counted), positive[counted]
-    return Summary(TableSummary.of(X, positive, first_row, name), (checksum,))
+    return Summary(TableSummary.of(X, positive, first_row, name), (_checksum(every, marks, c),))
 
 
 def _checksum(X: Any, positive: Mask, c: Vector | None) -> int:
     """Return a number that changes with the values of a partition, its labels and which rows have weight zero."""
-    marks = positive if c is None else np.concatenate([positive, c > 0.0])
-    return (_checks.checksum(X) + zlib.crc32(np.packbits(marks).tobytes())) % 2**64
+    return checksum(X, positive, *([] if c is None else [c > 0.0]))
 
 
 def merged_summaries(summaries: Sequence[Summary]) -> Summary:

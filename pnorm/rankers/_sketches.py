@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks import Vector
+from pnorm import _checks
+from pnorm._checks import Coded, Vector
 from pnorm.rankers._base import Index
 from pnorm.rankers._readings import derived
 
@@ -98,6 +101,94 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(h ^ (h >> np.uint64(31)))
+
+
+def checksum(X: Any, *beside: Any) -> int:
+    """Return a number that changes with any value of a table and of columns beside it, and where values change rows.
+
+    It is the same for any order of whole rows. Checksums of parts add, modulo 2**64.
+    """
+    names = _checks.column_names(X)
+    if _checks.is_columns(X):
+        columns = list(X.values())
+    elif names is not None:
+        columns = [_checks.column_of(X, j, names) for j in range(len(names))]
+    else:
+        columns = _checks.table(X, "X")[0]
+    rows = np.zeros(1, np.uint64)
+    for j, column in enumerate([*columns, *beside]):
+        rows = rows + _hashes(column) * np.uint64(pow(0x9E3779B97F4A7C15, 2 * j + 1, 2**64))
+    return int(_mixed(rows).sum(dtype=np.uint64))
+
+
+_OF_OBJECTS = ("object", "str", "<u")
+"""The beginnings of the types of columns whose values are Python objects, text most of the time."""
+
+
+def _hashes(column: Any) -> NDArray[np.uint64]:
+    """Return a number for the value of each row, the same in every process."""
+    if getattr(getattr(column, "dtype", None), "storage", "") == "pyarrow":
+        column = column.array.__arrow_array__()
+    kind = str(getattr(column, "type", None) or getattr(column, "dtype", "object")).lower()
+    if hasattr(column, "type") and kind in ("string", "large_string"):
+        parts = [_hashes_of_arrow(chunk) for chunk in getattr(column, "chunks", [column]) if len(chunk)]
+        return np.concatenate([np.empty(0, np.uint64), *parts])
+    if isinstance(column, Coded) or kind.startswith(_OF_OBJECTS):
+        values = _checks.column_values(column)
+    else:
+        values = _checks.cells_of({"": column}, "X", None, 1, [0])[0].values
+    if isinstance(values, Coded):
+        return _hashes(values.values)[values.codes]
+    if isinstance(values, list):
+        types = set(map(type, values))
+        if types == {str}:
+            return _hashes_of_words(values)
+        if not types <= {float, int, bool, type(None)}:
+            return _hashes_of_words([of if type(of) is str else f"\0{of!r}" for of in values])
+    try:
+        return np.ascontiguousarray(values, np.float64).view(np.uint64)
+    except OverflowError:
+        return _hashes_of_words(list(map(str, values)))
+
+
+def _hashes_of_arrow(column: Any) -> NDArray[np.uint64]:
+    """Return a number for each text of an array of Arrow."""
+    column = column.fill_null("") if column.null_count else column
+    _, ends, data = column.buffers()
+    ends = np.frombuffer(ends, np.int32 if str(column.type) == "string" else np.int64)
+    return _hashes_of_text(np.frombuffer(data or b"", np.uint8), ends[column.offset : column.offset + len(column) + 1])
+
+
+def _hashes_of_words(words: list[str]) -> NDArray[np.uint64]:
+    whole = "".join(words)
+    sizes = map(len, words if whole.isascii() else [word.encode("utf-8", "surrogatepass") for word in words])
+    ends = np.cumsum(np.fromiter(itertools.chain([0], sizes), np.int64, len(words) + 1))
+    return _hashes_of_text(np.frombuffer(whole.encode("utf-8", "surrogatepass"), np.uint8), ends)
+
+
+_TEXT = 2**16
+"""Bytes of text that are hashed at once, but for a longer text."""
+
+
+@functools.lru_cache(1)
+def _powers(n: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return 1 to n times an odd number as factors, and their inverses."""
+    odd = 0x9E3779B97F4A7C15
+    powers, inverses = [np.cumprod(np.full(n, of, np.uint64)) for of in (odd, pow(odd, -1, 2**64))]
+    return powers, inverses
+
+
+def _hashes_of_text(data: NDArray[np.uint8], ends: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a polynomial in the bytes of each text, from one of the ends to the next."""
+    found, start = np.diff(ends).astype(np.uint64), 0
+    while start < found.size:
+        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + _TEXT, "right")) - 1)
+        part, at = data[ends[start] : ends[stop]], ends[start : stop + 1] - ends[start]
+        powers, inverses = _powers(max(_TEXT, part.size))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(part * powers[: part.size])])
+        found[start:stop] += np.diff(sums[at]) * inverses[at[:-1]]
+        start = stop
+    return found
 
 
 class Quantiles:
