@@ -7,6 +7,7 @@ from repeats import each_value
 import pnorm
 from pnorm._coded import code_rows
 from pnorm._tables import delimited
+from pnorm.rankers import _sketches
 from pnorm.rankers._sketches import checksum
 from pnorm.rankers._summaries import TableSummary
 
@@ -344,3 +345,14 @@ def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch
     else:
         with pytest.raises(ValueError, match="had other values when it was read first"):
             pnorm.code_rows(source, "y", weight="w")
+
+
+@pytest.mark.parametrize(
+    "words", [["a" * 65536, "", "b", ""], ["x"] * 65536 + [""], ["", "\0", ""], ["é" * 40_000, "q"]], ids=range(4)
+)
+def test_hashes_of_words_are_polynomials_in_their_bytes(words):
+    found = _sketches._hashes_of_words(words)
+    for word, hashed in list(zip(words, found.tolist(), strict=True))[-4:]:
+        letters = word.encode()
+        terms = [letter * pow(0x9E3779B97F4A7C15, k, 2**64) for k, letter in enumerate(letters)]
+        assert hashed == (len(letters) + sum(terms)) % 2**64

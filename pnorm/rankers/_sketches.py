@@ -171,11 +171,12 @@ _TEXT = 2**16
 
 
 @functools.lru_cache(1)
-def _powers(n: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return 1 to n times an odd number as factors, and their inverses."""
+def _powers(n: int) -> NDArray[np.uint64]:
+    """Return the powers of an odd number from the zeroth to the n-th, modulo 2**64, and below them their inverses."""
     odd = 0x9E3779B97F4A7C15
-    powers, inverses = [np.cumprod(np.full(n, of, np.uint64)) for of in (odd, pow(odd, -1, 2**64))]
-    return powers, inverses
+    factors = np.full((2, n + 1), [[odd], [pow(odd, -1, 2**64)]], np.uint64)
+    factors[:, 0] = 1
+    return np.cumprod(factors, axis=1, dtype=np.uint64)
 
 
 def _hashes_of_text(data: NDArray[np.uint8], ends: NDArray[Any]) -> NDArray[np.uint64]:
