@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Coefficients, Model, Rows, Vector
-from pnorm._checks.text import shown
+from pnorm._checks.text import naming, shown
 from pnorm._score import probability, score
 from pnorm._trace import Intercept
 from pnorm._version import version
@@ -540,18 +540,27 @@ def write(path: _Path, data: bytes) -> None:
 
 def write_by(path: _Path, fill: Callable[[BinaryIO], object]) -> None:
     """Do as `write` does with what a function writes to a stream."""
+    name = os.fsdecode(os.fspath(path))
     for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
+        if _is_of(stream, name):
+            with naming(name):
                 stream.flush()
                 fill(stream.buffer)
                 stream.flush()
-                return
+            return
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as stream:
-            fill(stream)
+        with naming(name), open(path, "wb") as device:
+            fill(device)
     else:
         _replace_by(_file(path), fill)
+
+
+def _is_of(stream: Any, path: str) -> bool:
+    """Return whether a stream of this process writes to a path; it may be closed, or be no file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _replace(target: str, data: bytes) -> None:
@@ -566,15 +575,16 @@ def _replace_by(target: str, fill: Callable[[BinaryIO], object]) -> None:
     # A replacement is private until it has the mode of the old file; the umask is for new ones.
     mode = 0o600 if old else 0o666
     try:
-        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
-            fill(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if old:
-            import shutil  # not at the top, as importing pnorm would load what unpacks archives
+        with naming(target, temporary):
+            with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
+                fill(stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if old:
+                import shutil  # not at the top, as importing pnorm would load what unpacks archives
 
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)

@@ -3344,3 +3344,68 @@ def test_a_long_message_does_not_lose_its_middle():
 def test_a_pipe_is_not_opened_to_look_for_the_label(capsys, tmp_path):
     os.mkfifo(tmp_path / "p")
     assert "--label is missing" in run(capsys, tmp_path / "p")[2]
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.parquet", "m.json", "r.html"])
+def test_a_full_disk_is_told_in_one_line(capsys, table, tmp_path, name):
+    resource = pytest.importorskip("resource")
+    option = {"m.json": "--save", "r.html": "--report"}.get(name, "--out")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (99, limits[1]))
+    try:
+        status, _, err = run(capsys, table[0], "--label", "bought", "-t", 2, option, tmp_path / name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{tmp_path / name}: " in err
+    assert [of.name for of in tmp_path.iterdir()] == [table[0].name]
+
+
+_ON_STREAMS = """
+import json, os, sys
+from pnorm._command import learn  # before a fork, as it takes a while
+from pnorm._command.main import main
+for closed, full, words in json.loads(sys.argv[1]):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(write, 2)
+        for fd in full:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), fd)
+        for fd in closed:
+            os.close(fd)
+            setattr(sys, ("stdin", "stdout", "stderr")[fd], None)
+        status = main(words)
+        sys.stdout.flush()
+        os._exit(status)
+    os.close(write)
+    with open(read) as stream:
+        told = stream.read()
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), told]), flush=True)
+"""
+"""Runs the command on streams that are closed or full."""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_streams_that_are_closed_or_full(table):
+    how = [table[0].name, "--label", "bought", "-t", "1", "--holdout", "0"]
+    folder, before = table[0].parent, table[0].read_bytes()
+    wrong = [*how[:2], "none"]
+    cases = [
+        ([1], [], [*how, "--out", "1.csv"], 0, ""),
+        ([2], [], [*how, "--out", "2.csv"], 0, ""),
+        ([0, 1, 2], [], [*how, "--out", "3.csv", "--progress"], 0, ""),
+        ([0], [], ["-", *how[1:]], 2, "is empty"),
+        ([1], [], wrong, 2, "no column 'none'"),
+        ([2], [], wrong, 2, ""),
+        ([], [2], wrong, 2, ""),
+        ([], [1], how, 2, "standard output: No space left on device"),
+        ([], [1, 2], how, 2, ""),
+    ]
+    words = [sys.executable, "-c", _ON_STREAMS, json.dumps([case[:3] for case in cases])]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    for (status, told), case in zip(lines, cases, strict=True):
+        assert (status, case[4] in told, told.count("\n")) == (case[3], True, len(case[4]) > 0), case
+    assert all((folder / f"{k}.csv").read_text().startswith("row,score") for k in (1, 2, 3))
+    assert table[0].read_bytes() == before

@@ -1,5 +1,6 @@
 """Models in files: what comes back, what is refused, and what is left of a file when writing fails."""
 
+import errno
 import json
 import os
 import stat
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from test_collections import many
 
 import pnorm
+from pnorm import _files
+from pnorm._command import scores_file
+from pnorm._storage import growing
 
 
 def written(path, lam=(0.5, -1.0), H=None, **more):
@@ -549,3 +553,73 @@ def test_where_no_file_can_be(path, monkeypatch):
     with pytest.raises(PermissionError, match="may not be written"):
         pnorm.save(path, [2.0])
     assert pnorm.load(path).lam.tolist() == [1.0]
+
+
+# Where the disk is full
+
+
+@pytest.fixture
+def full_disk():
+    """No file can be longer than 99 bytes."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (99, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+ROWS = np.random.default_rng(0).normal(size=(3000, 2))
+LABELS = ROWS[:, 0] > 1.0
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: pnorm.save(path, np.arange(99.0)),
+        lambda path: pnorm.report_html(path, ROWS, LABELS, None, [1.0, 2.0]),
+        lambda path: _files.write(path, bytes(10**6)),
+        lambda path: scores_file.write(str(path), {"score": ROWS[:, 0]}, np.arange(3000)),
+    ],
+    ids=["a model", "a report", "bytes", "scores"],
+)
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_full_disk_is_told_with_the_file(tmp_path, request, write, name, is_there):
+    path = tmp_path / name
+    if is_there:
+        path.write_text("old")
+    request.getfixturevalue("full_disk")
+    with pytest.raises(OSError, match="too large") as raised:
+        write(path)
+    assert raised.value.filename == str(path)
+    assert {of.name: of.read_text() for of in tmp_path.iterdir()} == ({name: "old"} if is_there else {})
+
+
+def test_codes_on_a_full_disk(tmp_path, full_disk):
+    with pytest.raises(OSError, match="too large") as raised:
+        pnorm.code_rows(ROWS, LABELS, pnorm.rankers.quantile_thresholds(ROWS, ROWS, 99), folder=tmp_path)
+    assert raised.value.filename == str(tmp_path)
+
+
+def test_codes_for_which_no_place_is_left_are_refused_before_they_are_written(tmp_path, monkeypatch):
+    """To write into a map of a file that has no place on the disk ends the process."""
+
+    def none_left(descriptor, start, size):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", none_left, raising=False)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        pnorm.code_rows(ROWS, LABELS, pnorm.rankers.quantile_thresholds(ROWS, ROWS, 99), folder=tmp_path)
+    assert raised.value.filename == str(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows tells no blocks")
+@pytest.mark.parametrize("has_call", [True, False])
+def test_a_file_of_codes_has_its_place_on_the_disk(tmp_path, monkeypatch, has_call):
+    if not has_call:
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(growing, "_BLOCK", 1000)
+    with open(tmp_path / "t", "w+b") as file:
+        growing._allocate(file, 10**5)
+        assert os.fstat(file.fileno()).st_size == 10**5
+        assert os.fstat(file.fileno()).st_blocks * 512 >= 10**5

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 
@@ -23,6 +24,17 @@ def shown(value: object, limit: int = 60) -> str:
         return start
     keep = limit - 1
     return f"{start[: keep - keep // 3]}\u2026{(end or start)[len(end or start) - keep // 3 :]}"
+
+
+@contextlib.contextmanager
+def naming(path: str, temporary: str | None = None) -> Iterator[None]:
+    """Name a file or folder in errors of the system that name none, as on a full disk, or a temporary file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename in (None, temporary):
+            error.filename = path
+        raise
 
 
 def first(values: Sequence[object], most: int, show: Callable[[Any], str] = shown) -> str:

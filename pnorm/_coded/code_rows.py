@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import os
@@ -257,8 +258,8 @@ def coded_sides(
     parts: Iterable[Labelled], H: Any, folder: str | None = None, n_threads: int | None = None
 ) -> tuple[CodedSide, CodedSide, Rankers]:
     """Return the rows of both sides as codes, and the weak rankers: those given, or made of the columns."""
-    with Pool(_checks.threads(n_threads), ROWS) as pool:
-        growing, unknown = Growing(folder, pool), list[Seen]()
+    with Pool(_checks.threads(n_threads), ROWS) as pool, contextlib.closing(Growing(folder, pool)) as growing:
+        unknown = list[Seen]()
         rankers: Rankers | None = None
         of_rows: list[list[list[Any]]] = [[[], []], [[], []]]
         for rows in parts:
@@ -270,12 +271,12 @@ def coded_sides(
                 if values is not None:
                     for side, where in zip(kept, rows.sides, strict=True):
                         side.append(values[where])
+        tables = growing.tables()
     assert rankers is not None
     tell(unknown)
     weights, groups = [[np.concatenate(side) if side else None for side in kept] for kept in of_rows]
     pos, neg = [
-        CodedSide(table, rankers, weight, group)
-        for table, weight, group in zip(growing.tables(), weights, groups, strict=True)
+        CodedSide(table, rankers, weight, group) for table, weight, group in zip(tables, weights, groups, strict=True)
     ]
     return pos, neg, rankers
 

@@ -9,12 +9,15 @@ import sys
 from collections.abc import Callable, Sequence
 
 from pnorm._command import options
-from pnorm._command.terminal import CommandError, one_line, path_shown, to_read
+from pnorm._command.terminal import CommandError, discard, one_line, path_shown, say
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed, as by cron; the next file that is opened would take its place
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
@@ -29,10 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         work(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` say, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         return 1
     except OSError as error:
-        return _fail(f"{path_shown(os.fsdecode(error.filename))}: {error.strerror}" if error.filename else str(error))
+        if error.errno is None:
+            return _fail(str(error))
+        if error.filename is None:  # files have their names
+            discard(sys.stdout)
+        return _fail(f"{path_shown(os.fsdecode(error.filename or 'the standard output'))}: {error.strerror}")
     except (CommandError, ValueError, OverflowError) as error:
         return _fail(str(error))
     except MemoryError as error:
@@ -43,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(to_read(f"pnorm: error: {one_line(message)}"), file=sys.stderr)
+    say(f"pnorm: error: {one_line(message)}")
     return 2
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import CommandError, called_as_in_file, one_line, pasted, path_shown, to_read
+from pnorm._command.terminal import CommandError, called_as_in_file, one_line, pasted, path_shown, say
 from pnorm._cutoff import kept_on
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
@@ -123,7 +122,7 @@ def file(arguments: argparse.Namespace) -> None:
         else:
             ranked = _of_source(arguments, model, source, columns, seen, progress)
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
-        print(to_read(f"pnorm: warning: {one_line(message)}"), file=sys.stderr)
+        say(f"pnorm: warning: {one_line(message)}")
     unwritten = _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, ranked, progress, unwritten)

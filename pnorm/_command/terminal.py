@@ -11,8 +11,8 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO
 
 from pnorm._checks.text import shown
 
@@ -40,6 +40,20 @@ def to_read(message: str) -> str:
         return message
     width = shutil.get_terminal_size().columns
     return textwrap.fill(message, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def say(message: str) -> None:
+    """Print a message on the standard error; if it cannot be written there, go on without it."""
+    try:
+        print(to_read(message), file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Throw away what a stream still holds, and what is printed from now on."""
+    with suppress(OSError):  # a stream in memory has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def path_shown(path: str) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import math
+import os
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from pnorm import _checks
+from pnorm._checks.text import naming
 from pnorm._storage.base import Index, Table
 from pnorm._storage.coded import Coded, Schema, words_of_rows
 from pnorm._storage.combined import Closed, Stacked
@@ -64,6 +69,11 @@ class Growing:
         """Return the tables of both sides; each must have rows."""
         return [self._table(k) for k in range(2)]
 
+    def close(self) -> None:
+        """Delete the files of batches that were not joined."""
+        for kept in self._kept:
+            kept.close()
+
     def _begin(self, features: Sequence[OfFeature], matrices: Sequence[OfMatrix]) -> None:
         if features:
             own = np.sort(np.concatenate([piece.where for piece in features]))
@@ -106,8 +116,23 @@ class Growing:
         """An uninitialised array, in memory or in a file that is deleted with it."""
         if self._folder is None or 0 in shape:
             return np.empty(shape, dtype)
-        with tempfile.TemporaryFile(dir=self._folder) as file:
-            return np.memmap(file, dtype, "w+", shape=shape)
+        with tempfile.TemporaryFile(dir=self._folder) as file, naming(self._folder):
+            _allocate(file, math.prod(shape) * np.dtype(dtype).itemsize)
+            return np.memmap(file, dtype, "r+", shape=shape)
+
+
+def _allocate(file: BinaryIO, size: int) -> None:
+    """Make a file of zeros that has its place on the disk: to write into a map of one without it ends the process."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # of file systems that cannot
+                raise
+    for start in range(0, size, _BLOCK):
+        file.write(bytes(min(_BLOCK, size - start)))
+    file.flush()
 
 
 def _stacked(parts: Sequence[Any]) -> Table:
@@ -130,6 +155,7 @@ class _Batches:
     """Arrays of batches, first in, first out; with a folder, in a file there."""
 
     def __init__(self, folder: str | None) -> None:
+        self._folder = folder or ""
         self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._known: deque[list[Any]] = deque()
         self._left = 0
@@ -141,8 +167,9 @@ class _Batches:
         if any([_checks.is_sparse(x) for x in arrays]):
             self._known.append(arrays)
         elif self._file is not None:
-            for x in arrays:
-                self._file.write(np.ascontiguousarray(x.T).data)
+            with naming(self._folder):
+                for x in arrays:
+                    self._file.write(np.ascontiguousarray(x.T).data)
             self._known.append([(x.dtype, x.T.shape) for x in arrays])
         else:
             self._into_blocks(arrays)
@@ -169,11 +196,17 @@ class _Batches:
         """Yield rows (N, m) of all batches, and free them."""
         self._shorten()
         if self._file is not None:
-            self._file.seek(0)
+            with naming(self._folder):
+                self._file.seek(0)
         while self._known:
             yield [self._array(x) for x in self._known.popleft()]
+        self.close()
+
+    def close(self) -> None:
+        """Delete the file."""
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # of what is still to be written, where the disk is full
+                self._file.close()
 
     def _array(self, known: Any) -> Any:
         if not isinstance(known, tuple):

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from pnorm._checks.text import shown
+from pnorm._checks.text import naming, shown
 from pnorm._tables.arrow import ArrowSource
 from pnorm._tables.delimited import CsvSource
 from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked
@@ -39,7 +39,7 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     is the name of a sheet of a workbook, or its number from 1.
     """
     suffix = suffix_of(path)
-    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+    with naming(path), contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
         start = stream.read(START)  # read once, as a pipe does not give its bytes again
         is_file = not is_read_once(path)
         data = None

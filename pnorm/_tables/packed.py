@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from pnorm._checks.text import first, install
+from pnorm._checks.text import first, install, naming
 from pnorm._tables.source import TableError
 
 ZIP = b"PK\x03\x04"
@@ -51,7 +51,7 @@ def unpacked(path: str, data: bytes) -> bytes:
 def unpacked_stream(path: str, file: BinaryIO | None = None) -> Iterator[io.BufferedReader]:
     """Open a file whose bytes come unpacked, but those of a workbook; `file` has those of the path, if it is open."""
     kind = None
-    with contextlib.ExitStack() as opened:
+    with naming(path), contextlib.ExitStack() as opened:
 
         def buffered(file: Any) -> io.BufferedReader:
             return opened.enter_context(io.BufferedReader(file))
