@@ -820,3 +820,18 @@ def test_the_hits_of_one_list_with_a_prior_are_in_a_longer_interval():
     low, high = _cutoff.hits_of(found, 50)
     assert binom(50, found.precision.low).cdf(low - 1) < 0.025 <= binom(50, found.precision.low).cdf(low)
     assert binom(50, found.precision.high).cdf(high - 1) < 0.975 <= binom(50, found.precision.high).cdf(high)
+
+
+def test_intervals_hold_for_all_cuts_of_a_sequence():
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.8)
+    n_cuts, wrong = 0, 1
+    while least_size(wrong, 0.8, 0.05) < F_POS.size + F_NEG.size:
+        n_cuts, wrong = n_cuts + 1, max(wrong + 1, math.floor(1.2 * wrong))
+    assert found.n_cuts == n_cuts > 5
+    x, each = int((found.score <= F_POS).sum()), 0.025 / n_cuts
+    for value, others in ((found.precision, found.depth - x), (found.recall, F_POS.size - x)):
+        expected = x / (x + others), beta.ppf(each, x, others + 1), beta.isf(each, x + 1, others)
+        assert tuple(value) == pytest.approx(expected)
+    others = F_POS.size + F_NEG.size - x
+    ends = [betabinom(found.of, x, others + 1).ppf(each), betabinom(found.of, x + 1, others).ppf(1 - each)]
+    assert [found.one_list.low, found.one_list.high] == ends

@@ -10,6 +10,7 @@ from repeats import each_value
 
 import pnorm
 from pnorm import rankers
+from pnorm._reasons.explain import without_level_trends
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3)).round(1) + 0.0  # no -0.0
@@ -603,3 +604,43 @@ def test_columns_as_they_are_have_a_shape_over_the_values_of_rows():
     np.testing.assert_array_equal(shape.at(np.array([1.0, 5.0])), [2.0, 10.0])
     with pytest.raises(ValueError, match="X has 1 columns; these weak rankers were made for 2"):
         pnorm.shapes([2.0, 0.0], H, [[1.0]])
+
+
+# The average that estimators and commands compare with -----------------------------------------------------
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_an_estimator_compares_with_the_weighted_average_of_the_other_class(push):
+    sklearn = pytest.importorskip("pnorm.sklearn")
+    rng = np.random.default_rng(6)
+    y, weight = X[:, 0] + rng.normal(size=60) > 0, rng.uniform(0.1, 5.0, 60)
+    model = sklearn.PNormPush(rankers="columns", t_max=5, push=push).fit(X, y, sample_weight=weight)
+    others = y == (push == "bottom")
+    parts, f = literal(X, model.rankers_, model.lam_)
+    found = model.explain(X[:9])
+    np.testing.assert_allclose(found.base, np.average(f[others], weights=weight[others]), atol=1e-12)
+    np.testing.assert_allclose(
+        found.contributions, parts[:9] - np.average(parts[others], axis=0, weights=weight[others]), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("zero", [False, True], ids=["used", "unused"])
+@pytest.mark.parametrize(("first", "n"), [(10, 40), (0, 400), (500, 40), (500, 1)])
+def test_a_trend_that_is_level_has_no_effect(first, n, zero):
+    def table(first, n):
+        rng = np.random.default_rng(first)
+        days = np.datetime64("2024-01-01") + np.arange(first, first + n)
+        return {"size": rng.normal(size=n), "when": days.tolist(), "kept": rng.normal(size=n)}
+
+    H = rankers.from_table(table(0, 90), table(1, 90), n_cuts=5)
+    trends = np.array([name == "when (trend)" for name in H.column_names])
+    assert trends.any()
+    assert not trends[0]
+    lam = np.random.default_rng(8).normal(size=len(H)) * (1.0 - zero * trends[H.column])
+    rows, means = table(first, n), np.arange(1.0, 1.0 + len(trends))
+    parts, _ = literal(rows, H, lam)
+    level = trends & (np.ptp(parts, axis=0) == 0.0) & (n > 1 and not zero)
+    assert level.any() == (n > 1 and not zero and first == 500)
+    found = without_level_trends(means, rows, H, lam)
+    np.testing.assert_allclose(found[level], parts[0][level], atol=1e-12)
+    np.testing.assert_array_equal(found[~level], means[~level])

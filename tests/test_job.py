@@ -14,7 +14,7 @@ from repeats import each_value, trials
 from scipy import sparse
 from scipy.interpolate import BSpline
 from scipy.special import expit
-from scipy.stats import binomtest
+from scipy.stats import binomtest, mannwhitneyu
 
 import pnorm
 from pnorm import _checks, metrics
@@ -1076,3 +1076,34 @@ def test_testing_needs_both_classes_in_either_part():
     table, y = mixed(100)
     with pytest.raises(ValueError, match="none of the 3 rows held out is positive"):
         job.tested(table, y, ~y & (np.cumsum(~y) <= 3))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_latest_rows_are_as_near_to_the_share_as_equal_times_allow(seed):
+    rng = np.random.default_rng(seed)
+    times = rng.integers(0, 9, int(rng.integers(9, 60))).astype(float)
+    values, counts = np.unique(times, return_counts=True)
+    for share in rng.uniform(0.02, 0.98, 20):
+        first = hold_out.first_of_latest(values, counts, float(share), "t")
+        away = {value: abs(np.mean(times >= value) - share) for value in values[1:].tolist()}
+        assert away[first] == pytest.approx(min(away.values()), abs=1e-12)
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_short_list_needs_a_rank_test_too():
+    found, short, long = quality(*lists(12, 15)[0], depths=[10]), set(), set()
+    for n_pos, n_neg, seed in itertools.product((4, 19, 20), (5, 40), range(20)):
+        rng = np.random.default_rng(seed)
+        f, g = rng.normal(rng.uniform(0, 1.5), 1, n_pos), rng.normal(0, 1, n_neg)
+        auc = metrics.auc(f, g)
+        rejected = mannwhitneyu(f, g, use_continuity=False, method="asymptotic").pvalue < 0.05 and auc > 0.5
+        for low in (0.4, 0.6):  # of the AUC, by resampling
+            made = [(auc, low) if measure.key == "auc" else (measure.chance, 0.0) for measure in found.measures]
+            values = [metrics.Estimate(*ends, 1.0, 0.95) for ends in made]
+            measures = tuple([m._replace(value=value) for m, value in zip(found.measures, values, strict=True)])
+            doubtful = dataclasses.replace(found, n_pos=n_pos, n_neg=n_neg, measures=measures)
+            is_short = min(n_pos, n_neg) < 20
+            assert doubtful.beats_chance == (low > 0.5 and (rejected or not is_short))
+            (short if is_short else long).add((low > 0.5, doubtful.beats_chance))
+    assert short == {(False, False), (True, False), (True, True)}
+    assert long == {(False, False), (True, True)}

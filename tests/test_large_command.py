@@ -268,3 +268,16 @@ def test_a_file_that_changes_between_two_readings_is_refused(capsys, data, tmp_p
     status, _, err = run_with({"amount": table["amount"][::-1]})
     assert (status, err.count("\n")) == (2, 1)
     assert str(path) in err
+
+
+def test_a_sample_has_the_smallest_keys_and_reads_no_row_above_them():
+    keys, sample = np.random.default_rng(0).random(200), Sample(5, ["x"])
+    for start in range(0, 200, 10):
+        x = np.arange(start, start + 10)
+        sample.add({"x": x}, x - start, keys[x], start)
+    unread = None
+    sample.add(unread, np.arange(3), np.ones(3), 200)
+    found, numbers = sample.found()
+    np.testing.assert_array_equal(numbers, np.sort(np.argsort(keys)[:5]))
+    np.testing.assert_array_equal(found["x"], numbers)
+    assert sample.seen == 203

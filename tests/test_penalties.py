@@ -657,3 +657,44 @@ def test_the_certificate_far_from_the_minimiser():
             here = pnorm.diagnostics.certificate(pos, neg, None, 4, lam, **how)
             assert best.objective[-1] - best.gap >= here.objective - here.gap
             assert here.gap < 10.0 * (here.objective - best.objective[-1]) + 1.0
+
+
+def test_a_column_that_the_way_left_out_comes_back():
+    """On the way the coefficient of the first column is zero to within the tolerance, and at the minimum it is not."""
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.3, 1, (40, 3)), rng.normal(0, 1, (40, 3))
+    whole, best = pnorm.minimize(pos, neg, None, 2, l1=0.47)
+    lam, trace = pnorm.minimize(pos, neg, None, 2, l1=0.47, max_columns=3)
+    assert 0.0 < whole[0] < 0.01
+    np.testing.assert_allclose(lam, whole, atol=1e-4)
+    assert trace.objective[-1] == pytest.approx(best.objective[-1], abs=1e-9)
+
+
+def test_the_penalty_counts_where_a_column_is_chosen():
+    """The first column orders the rows better, but in its small unit the coefficient costs more than it gains."""
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal([1.0, 0.5], 1, (60, 2)) * [0.01, 1.0], rng.normal(size=(60, 2)) * [0.01, 1.0]
+    how = {"loss": "logistic", "l2": 100.0}
+    lam, trace = pnorm.minimize(pos, neg, max_columns=1, **how)
+    alone = [pnorm.minimize(pos[:, [j]], neg[:, [j]], **how)[1].objective[-1] for j in range(2)]
+    assert pnorm.metrics.auc(pos[:, 0], neg[:, 0]) > pnorm.metrics.auc(pos[:, 1], neg[:, 1])
+    assert np.flatnonzero(lam).tolist() == [1]
+    assert trace.objective[-1] == pytest.approx(min(alone), rel=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "most", "l1"), [(20, 2, 0.5), (120, 2, 0.5), (338, 3, 0.4)])
+def test_columns_that_were_replaced_are_not_too_many(seed, most, l1):
+    """The first column is nearly the sum of two others, which take its place, and it would lower the objective still."""
+    rng = np.random.default_rng(seed)
+
+    def side(mean):
+        B = rng.normal(mean, 1, (40, 3))
+        A = B[:, :2].sum(axis=1) * rng.uniform(0.4, 0.8) + rng.normal(0, 0.3, 40)
+        return np.column_stack([A, B])
+
+    pos, neg = side(0.4), side(0.0)
+    lam, trace = pnorm.minimize(pos, neg, None, 2, l1=l1, max_columns=most)
+    chosen = np.flatnonzero(lam)
+    assert chosen.size == most
+    alone = pnorm.minimize(pos[:, chosen], neg[:, chosen], None, 2, l1=l1)[1]
+    assert trace.objective[-1] == pytest.approx(alone.objective[-1], abs=1e-9)

@@ -650,3 +650,22 @@ def test_numbers_with_either_mark_are_not_read_by_sql_and_python():
         with pytest.raises(ValueError, match="column amount has numbers with a decimal point and with a decimal comma"):
             write()
     assert card.score({"amount": ["12,5"]}) == card.score({"amount": ["12.5"]}) == card.score({"amount": [12.5]})
+
+
+def test_rounded_cuts_are_within_the_values_of_the_rows():
+    # A line gains its second point at 1 / 0.896 = 1.116, or 1.12 in as few digits as will do.
+    H = rankers.columns(2) + rankers.thresholds([[], [0.5]])
+    rows = np.array([[0.0, 0.0], [1.117, 1.0]])
+    card = pnorm.scorecard(H, [0.896, 0.0, 4 / 3], points=2, X=rows)
+    assert card.columns[0].points == (0, 1, 2)
+    assert card.columns[0].cuts[-1] <= 1.117
+    np.testing.assert_allclose(card.columns[0].cuts, [0.5 / 1.5 / 0.896, 1 / 0.896], atol=0.01)
+
+
+def test_the_bound_covers_its_own_rounding():
+    rng, rows = np.random.default_rng(0), np.array(list(itertools.product([0.5, 1.5, 2.5, 3.5], repeat=2)))
+    H = rankers.thresholds([[1, 2, 3], [1, 2, 3]])
+    for _ in range(20):
+        lam = rng.normal(size=len(H))
+        card = pnorm.scorecard(H, lam, points=7)
+        assert np.ptp(card.score(rows) / card.scale - pnorm.score(rows, H, lam)) <= card.bound
