@@ -25,7 +25,7 @@ from pyarrow import feather, parquet
 from repeats import each_value
 
 import pnorm
-from pnorm._command import demonstration, options, printing, progress
+from pnorm._command import demonstration, options, printing, progress, scores_file
 from pnorm._command.learn import _prefers_curves
 from pnorm._command.main import main
 from pnorm._command.terminal import one_line, pasted, program
@@ -2452,3 +2452,33 @@ def test_streams_that_are_closed_or_full(table):
         assert (status, case[4] in told, told.count("\n")) == (case[3], True, len(case[4]) > 0), case
     assert all((folder / f"{k}.csv").read_text().startswith("row,score") for k in (1, 2, 3))
     assert table[0].read_bytes() == before
+
+
+FORMULAS = [
+    "=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", "\uff0b1", "\uff0d1+1", "\uff20SUM(1)",
+    "a;=1+1;b", "a;@SUM(1)", "a\t=1", "a|=1", "a\n=1+1", "a\r\n+1+1", "a; =1", 'a;"=1', 'a\n"@SUM(1)', '"=1"', "a;b;=1,2", "a\uff1d;\uff1d1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("name", ["id", "label", "reasons"])
+def test_no_cell_begins_a_formula_whatever_divides_cells(tmp_path, text, name):
+    path = tmp_path / "o.csv"
+    columns = {
+        "score": np.arange(2.0),
+        "id": ["a", "b"],
+        "label": ["yes", "-1"],
+        "reasons": ["x", "y"],
+        text: ["u", "v"],
+    }
+    columns[name][0] = text
+    scores_file.write(str(path), columns, np.arange(2))
+    written = path.read_bytes().decode()
+    for delimiter in ",;\t|":
+        cells = [cell for row in csv.reader(io.StringIO(written, newline=""), delimiter=delimiter) for cell in row]
+        begun = [cell.lstrip()[:1] for cell in cells if not re.fullmatch(r"\s*-?[\d.]+", cell)]
+        assert not set(begun) & set("=+-@\uff0b\uff0d\uff1d\uff20"), delimiter
+    header, row, last = csv.reader(io.StringIO(written, newline=""))
+    read = dict(zip(header, row, strict=True))
+    assert read[name].replace("'", "") == header[-1].replace("'", "") == text.replace("'", "")
+    assert last == ["1.0", "b", "-1", "y", "v"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
@@ -19,8 +18,12 @@ from pnorm._command.terminal import CommandError, path_shown
 _NAMES = ("row", "score", "probability", "rank", "take", "held_out", "labelled", "reasons")
 """The columns of the file, some of which may be absent."""
 
-_RUN = re.compile(r"[=+\-@\t\r]")
-"""The beginning of a cell that a spreadsheet program may run as a formula."""
+_RUN = re.compile(r"(?<![^;|\t\r\n])(?=[\s\"]*[=+\-@\uff0b\uff0d\uff1d\uff20]|\A[\t\r\n])")
+"""Where a cell may begin that a spreadsheet program runs as a formula, as it may take other signs than commas to divide
+cells, and then does not see that a text is quoted. Full-width signs begin formulas as well."""
+
+_QUOTED = re.compile(r"[,\"\r\n]")
+"""What a field of CSV is quoted for; the csv module leaves out the carriage return."""
 
 
 def check(path: str | None) -> None:
@@ -106,27 +109,27 @@ def _write_parquet(stream: BinaryIO, parts: Iterable[Mapping[str, Sequence[Any]]
 
 
 def _write_csv(stream: BinaryIO, parts: Iterable[Mapping[str, Sequence[Any]]]) -> None:
-    text = io.TextIOWrapper(stream, "utf-8", "surrogatepass", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\n")
     for k, part in enumerate(parts):
-        if k == 0:
-            writer.writerow(map(_guarded, part))
-        writer.writerows(zip(*map(_cells, part.values()), strict=True))
-    text.detach()
+        header = [tuple(map(_field, part))] if k == 0 else []
+        rows = itertools.chain(header, zip(*map(_cells, part.values()), strict=True))
+        stream.writelines(f"{','.join(row)}\n".encode("utf-8", "surrogatepass") for row in rows)
 
 
 def _is_parquet(path: str) -> bool:
     return path.lower().endswith((".parquet", ".pq"))
 
 
-def _cells(values: Any) -> Iterator[Any]:
+def _cells(values: Any) -> Iterator[str]:
     if not isinstance(values, np.ndarray):
-        return map(_guarded, values)
+        return map(_field, values)
     if values.dtype == bool:
         values = values.astype(int)
     return map(repr, values.tolist())
 
 
-def _guarded(text: str) -> str:
-    """Return a text, with an apostrophe in front if a spreadsheet program may run it as a formula."""
-    return f"'{text}" if _RUN.match(text) and not _checks.is_numeral(text) else text
+def _field(text: str) -> str:
+    """Return a text as a field of CSV, with an apostrophe before each part that a program may run as a formula."""
+    found = _RUN.sub("'", text)
+    if found != text and _checks.is_numeral(text):
+        found = text
+    return '"{}"'.format(found.replace('"', '""')) if _QUOTED.search(found) else found
