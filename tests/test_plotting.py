@@ -938,3 +938,42 @@ def test_the_crossing_is_named_on_as_many_lines_as_the_axes_have_room_for(runs):
         (legend,) = left.get_legend().get_texts()
         assert len(legend.get_text().splitlines()) == n_lines, size
         plt.close(figure)
+
+
+def _with_names(name, runs):
+    """Every function with texts of a user, which are all `name`, and another name."""
+    pos, neg, found, lists = runs
+    lists = {name: lists[1], "b": lists[16]}
+    P = {key: tuple(1 / (1 + np.exp(-f)) for f in pair) for key, pair in lists.items()}
+    names = [name, "b", "c", "d"]
+    H, lam = pnorm.rankers.normalized(pos, neg, names=names), np.array([3.0, -2.0, 0.5, 0.0])
+    dates = [{name: datetime.date(2024, 1, 1) + datetime.timedelta(day)} for day in range(40)]
+    of_dates = pnorm.rankers.from_table(dates[::2], dates[1::2])
+    levels = pnorm.rankers.categories([[name], ["b"]], [["c"], [name]])
+
+    def metric(f_pos, f_neg):
+        return float(np.mean(f_pos))
+
+    metric.__name__ = name
+    yield from plotting.roc(lists)
+    yield plotting.precision_by_depth(lists, confidence=None)
+    yield plotting.push_path({1: [1, 2], 4: [2, 3]}, label=name)
+    yield plotting.calibration(P)
+    yield plotting.ranked_list(lists, top=30)
+    yield plotting.trace({name: found[1], "b": found[4]})
+    yield plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1], 3, folds=2, metric=metric))
+    yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, H, l2=[0.1, 1]))
+    yield plotting.weights(lam, H)
+    yield plotting.reasons(pnorm.explain(pos, H, lam), 0)
+    yield plotting.shapes(lam, H)[0]
+    yield from plotting.shapes(np.arange(1.0, 1.0 + len(of_dates)), of_dates)
+    yield plotting.shapes([1.0, 2.0, 3.0], levels)[0]
+
+
+def test_names_are_drawn_as_they_are(runs):
+    name = "_$\\bad$"  # a legend leaves out what begins with an underscore, and between two dollars is a formula
+    for ax in _with_names(name, runs):
+        texts = [each for each in ax.figure.findobj(matplotlib.text.Text) if name in each.get_text()]
+        assert texts
+        assert [each._preprocess_math(each.get_text()) for each in texts] == [(each.get_text(), False) for each in texts]
+        plt.close(ax.figure)

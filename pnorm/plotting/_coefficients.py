@@ -7,7 +7,8 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Axes, Coefficients, Model, Rows, text
 from pnorm._minimize_path import MinimizerPath
-from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
+from pnorm.plotting._keys import label_of
+from pnorm.plotting._look import AS_IT_IS, BESIDE, Look, legend, new_axes, room_beside
 from pnorm.plotting._models import of_model
 from pnorm.plotting._ticks import penalties_axis, powers_axis
 from pnorm.rankers import WeakRankers, as_rankers
@@ -51,7 +52,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Axes | None = Non
     values = getattr(path, path.along)
     order = np.argsort(values)
     largest = np.argsort(-np.abs(path.lam).max(axis=0), kind="stable")
-    names = [text.shown(path.names[j], 40) for j in largest[:top]]
+    names = [label_of(text.shown(path.names[j], 40)) for j in largest[:top]]
     ax = new_axes(1, (max(5.5, 4.2 + room_beside(names)), 4.0)) if ax is None else ax
     look = Look(ax)
     for rank, j in reversed(list(enumerate(largest.tolist()))):  # those with a name on top
@@ -132,7 +133,7 @@ def weights(
     ax = new_axes(1, (6.0, 0.8 + 0.34 * max(first.size, 3)), "x") if ax is None else ax
     look, places = Look(ax), np.arange(first.size)
     ax.barh(places, bars[first], color=look.signs(bars[first]), height=0.7)
-    ax.set_yticks(places, [text.shown(names[j], 40) for j in first])
+    ax.set_yticks(places, [text.shown(names[j], 40) for j in first], **AS_IT_IS)
     ax.invert_yaxis()
     ax.grid(False, axis="y")
     ax.axvline(0.0, color=look.ink, lw=0.8)

@@ -9,7 +9,7 @@ import numpy as np
 from pnorm._checks import Axes, Model
 from pnorm._cross_validation import CrossValidation
 from pnorm.plotting._keys import label_of
-from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._look import AS_IT_IS, Look, legend, new_axes
 from pnorm.plotting._ticks import penalties_axis, rounds_axis
 
 
@@ -67,7 +67,7 @@ def cross_validation(found: CrossValidation | Model, *, ax: Axes | None = None) 
             ax.fill_between(x, y - half, y + half, color=colour, alpha=0.13, lw=0)
     for (i, s), marker, what in ((found._best_place, "o", "best"), (found._simplest_place, "s", "simplest")):
         ax.plot([stages[i, s]], mean[i, s], marker, mfc="none", mec=look.ink, mew=1.4, ms=9, label=what)
-    ax.set_ylabel(f"{found.metric} on held-out rows")
+    ax.set_ylabel(f"{found.metric} on held-out rows", **AS_IT_IS)
     if several:
         ax.set(xlabel="penalties, from the largest", xlim=(1, stages.shape[1]), xticks=range(1, stages.shape[1] + 1))
     elif found.rounds is None:

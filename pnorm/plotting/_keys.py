@@ -79,7 +79,8 @@ def label_of(key: Any) -> str | None:
     if key is None:
         return None
     label = f"p = {key:.12g}" if isinstance(key, int | float | np.number) else str(key)
-    return label if len(label) <= _LONGEST else text.shown(label, _LONGEST)
+    label = label if len(label) <= _LONGEST else text.shown(label, _LONGEST)
+    return f" {label}" if label.startswith("_") else label  # legends leave out what begins with an underscore
 
 
 def pair_of(found: Any, message: str) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from pnorm import _checks, metrics
 from pnorm._checks import Axes, Label, Labels, Scores, Vector
 from pnorm.plotting._keys import Lists, label_of, several_lists, sides_of
-from pnorm.plotting._look import Look, legend, new_axes
+from pnorm.plotting._look import AS_IT_IS, Look, legend, new_axes
 
 _KINDS, _HEIGHTS = ("positive", "negative"), (0.74, 0.44)
 """Names and heights of the bars of a list."""
@@ -84,7 +84,7 @@ def ranked_list(
         count = f"{np.count_nonzero(first)} of {first.size}"
         where = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "annotation_clip": False}
         ax.annotate(count, (1.0, place), (6, 0), va="center", color=look.kinds[0], **where)
-    ax.set_yticks(range(len(strips)), [label or "" for label, _ in strips])
+    ax.set_yticks(range(len(strips)), [label or "" for label, _ in strips], **AS_IT_IS)
     ax.tick_params(left=False)
     ax.grid(False)
     ax.spines["left"].set_visible(False)

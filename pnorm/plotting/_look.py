@@ -111,6 +111,9 @@ def _luminance(rgb: Any) -> float:
     return float(np.dot((0.299, 0.587, 0.114), rgb[:3]))
 
 
+AS_IT_IS: Any = {"parse_math": False}
+"""Of text with names of a user's. Matplotlib takes what is between two dollars for a formula."""
+
 _MANY = 50_000
 """Points of all lines, from which on no best place for a legend is searched."""
 
@@ -120,4 +123,6 @@ def legend(ax: Any, **how: Any) -> None:
     few = sum(len(line.get_xdata(orig=False)) for line in ax.lines) <= _MANY
     look = Look(ax)
     patch = {"frameon": True, "facecolor": look.paper, "edgecolor": "none", "framealpha": 0.85, "labelcolor": look.ink}
-    ax.legend(**({"loc": "best" if few else "lower right"} | patch | how))
+    made = ax.legend(**({"loc": "best" if few else "lower right"} | patch | how))
+    for words in made.get_texts():
+        words.set(**AS_IT_IS)

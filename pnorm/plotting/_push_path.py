@@ -8,7 +8,7 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Axes, Numbers
-from pnorm.plotting._keys import keyed
+from pnorm.plotting._keys import keyed, label_of
 from pnorm.plotting._look import Look, legend, new_axes
 from pnorm.plotting._ticks import powers_axis
 
@@ -84,7 +84,7 @@ def push_path(
     ax = new_axes(1, (5.0, 4.0)) if ax is None else ax
     cycle = Look(ax).cycle
     colour = cycle[len(ax.lines) % len(cycle)]
-    ax.plot(powers, middle, color=colour, marker="o", ms=5, label=label)
+    ax.plot(powers, middle, color=colour, marker="o", ms=5, label=label_of(label))
     for low, high, alpha in bands:
         ax.fill_between(powers, low, high, color=colour, alpha=alpha, lw=0)
     powers_axis(ax)

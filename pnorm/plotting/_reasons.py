@@ -9,7 +9,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Axes, sheet, text
 from pnorm._reasons.explain import Explanation
-from pnorm.plotting._look import Look, new_axes
+from pnorm.plotting._look import AS_IT_IS, Look, new_axes
 from pnorm.plotting._ticks import minus
 
 
@@ -87,7 +87,7 @@ def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Axes | 
         ax.axvline(at, color=look.quiet, ls="--", lw=1.0, zorder=0)
         how: Any = {"ha": "center", "va": "top" if below else "bottom"} | look.small
         ax.annotate(f"{words} {minus(number(at))}", (at, y), (0, -3 if below else 3), **how)
-    ax.set_yticks(places, [text.shown(name, 40) for name in names])
+    ax.set_yticks(places, [text.shown(name, 40) for name in names], **AS_IT_IS)
     ax.set(ylim=(len(bars) + 0.15, -1.15), xlabel="score")
     ax.tick_params(left=False)
     ax.grid(False, axis="y")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Axes, Coefficients, Model, text
 from pnorm._reasons.shapes import Shape, Shapes, by_value, coefficients, shapes_of, with_seen
-from pnorm.plotting._look import Look, new_axes
+from pnorm.plotting._look import AS_IT_IS, Look, new_axes
 from pnorm.plotting._models import of_model
 from pnorm.plotting._refits import Refits, extent, extent_of_levels, refits_of
 from pnorm.plotting._ticks import apart_axis, date_axis, number_axis
@@ -150,7 +150,7 @@ def shapes(
     for each, shape, refits in zip(axes, curves, varied, strict=True):
         _draw_shape(each, shape, refits)
         each.axhline(0.0, color=Look(each).quiet, lw=0.8, zorder=0)
-        beside = {"loc": "left"} if shape.read_off == "trend" else {}  # the month stands at the right
+        beside = AS_IT_IS | ({"loc": "left"} if shape.read_off == "trend" else {})  # the month stands at the right
         each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""), **beside)
     for each in axes:
         place = each.get_subplotspec()
@@ -207,9 +207,9 @@ def _draw_shape(ax: Any, shape: Shape, refits: Refits) -> None:
             )
         labels = [text.shown(names[k], 18) for k in drawn]
         if len(drawn) > _FEW:
-            ax.set_xticks(range(len(drawn)), labels, rotation=90, size="small")
+            ax.set_xticks(range(len(drawn)), labels, rotation=90, size="small", **AS_IT_IS)
         else:
-            ax.set_xticks(range(len(drawn)), labels, rotation=30, ha="right", rotation_mode="anchor")
+            ax.set_xticks(range(len(drawn)), labels, rotation=30, ha="right", rotation_mode="anchor", **AS_IT_IS)
         if len(drawn) < len(names):
             ax.set_title(f"{len(drawn)} of {len(names)} levels", fontsize="medium")
         return
