@@ -975,5 +975,7 @@ def test_names_are_drawn_as_they_are(runs):
     for ax in _with_names(name, runs):
         texts = [each for each in ax.figure.findobj(matplotlib.text.Text) if name in each.get_text()]
         assert texts
-        assert [each._preprocess_math(each.get_text()) for each in texts] == [(each.get_text(), False) for each in texts]
+        assert [each._preprocess_math(each.get_text()) for each in texts] == [
+            (each.get_text(), False) for each in texts
+        ]
         plt.close(ax.figure)

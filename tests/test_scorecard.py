@@ -3,6 +3,7 @@
 import bisect
 import csv
 import datetime
+import decimal
 import gzip
 import importlib.util
 import io
@@ -669,3 +670,222 @@ def test_the_bound_covers_its_own_rounding():
         lam = rng.normal(size=len(H))
         card = pnorm.scorecard(H, lam, points=7)
         assert np.ptp(card.score(rows) / card.scale - pnorm.score(rows, H, lam)) <= card.bound
+
+
+# What files and data bases hold beside clean values ------------------------------------------------------
+
+
+def one_by_one(card, values):
+    """The points of each value of a card of one column: no value decides how another one is read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownLevelWarning)
+        return [card.score([[value]]).item() for value in values]
+
+
+def check_column(card, values, points):
+    """SQL and Python of a card of one column give these points, None for NULL and for a ValueError."""
+    (name,) = {column.source for column in card.columns}
+    rows, space = [[value] for value in values], {}
+    assert from_sqlite(card.to_sql(), [name], rows) == points
+    if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+        assert from_duckdb(card.to_sql(), [name], rows) == points
+    exec(card.to_python(), space)
+    for value, expected in zip(values, points, strict=True):
+        if expected is None:
+            with pytest.raises(ValueError, match=r"."):
+                space["points"]({name: value})
+        else:
+            assert space["points"]({name: value}) == expected
+
+
+BLANKS = ["", " ", "\t", "\n", "\r\n", "\u00a0", "\x1c \u2009", "\u3000"]
+OWN = ("no answer", "keine übung", "strasse", "-9")
+LEVELS = ["Hull", "hull", "True", "x y", "7", "é", "n.a."]
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning")
+@pytest.mark.parametrize(
+    ("made", "values"),
+    [
+        (
+            lambda: rankers.from_table([[v] for v in LEVELS * 9], [[v] for v in LEVELS * 9], min_rows=1),
+            [*LEVELS, "HULL", "TRUE", "false", "x  y", "7.0", "e\u0301", "É", "", "?", "N/A", "NaN", "none", "other"],
+        ),
+        (
+            lambda: rankers.from_table([[v] for v in LEVELS * 9], [[v] for v in LEVELS * 9]).with_missing(OWN),
+            ["No Answer", "no \t answer", "noanswer", "KEINE ÜBUNG", "Straße", "-9", "-9.0", "Hull", "é", "9"],
+        ),
+        (  # levels as they are
+            lambda: rankers.categories([["a"], [" a"], ["b "]], [["None"], ["yes"], [None]], missing="own"),
+            ["a", " a", "\ta", "b", "b ", "None", "none", "NULL", "-", "", "yes", "YES", "c"],
+        ),
+        (
+            lambda: rankers.from_table([[f"{k}.5"] for k in range(30)], [[f"{k}"] for k in range(30)]).with_missing(
+                OWN
+            ),
+            ["3", "3.5", "+3", "1e1", "-9", "-9.00", "-9e0", "n/a", "No  answer", "29.5"],
+        ),
+        (
+            lambda: rankers.from_table([["yes"], ["no"]] * 9, [["yes"], ["no"]] * 8 + [[None]]),
+            ["yes", "NO", "True", "0", "1.0", "NA", ""],
+        ),
+        (
+            lambda: rankers.from_table(
+                [["low"], ["mid"]] * 9, [["high"], [None]] * 9, kinds={0: ["low", "mid", "high"]}
+            ),
+            ["low", "mid", "high", "-"],
+        ),
+        (
+            lambda: rankers.from_table(
+                *[[[f"2024-0{m}-{d}"] for m in range(1, 9) for d in range(k, 29)] for k in (10, 11)]
+            ),
+            ["2024-02-29", "2024-03-01T12:30:15.123Z", "2024-03-01 12:30+02:00", "2024-05-11 23:59:59.5-1100", "n/a"],
+        ),
+    ],
+    ids=["levels", "own words", "levels as they are", "numbers", "truth", "ordered", "dates"],
+)
+def test_text_has_the_points_of_the_score_with_blanks_and_in_any_spelling(made, values):
+    H = made()
+    card = pnorm.scorecard(H, 2.0 ** np.arange(len(H)) % 89, points=1000)
+    values = [before + value + after for value in values for before, after in zip(BLANKS, BLANKS[::-1], strict=True)]
+    points = one_by_one(card, values)
+    assert len(set(points)) > 2
+    check_column(card, [*values, None], [*points, *one_by_one(card, [None])])
+
+
+def test_what_is_no_date_has_no_points():
+    days = [[datetime.datetime(2024, 1, 1) + datetime.timedelta(days=k, hours=k)] for k in range(200)]
+    card = pnorm.scorecard(H := rankers.from_table(days[::2], days[1::2]), np.arange(1.0, 1.0 + len(H)))
+    odd = ["0000-00-00", "2023-02-29", "2024-13-01", "2024-01-01 24:00", "2024-01-01 10:60", "2024-0a-01", "abcd-ef-gh",
+           "2024-01-01 10:00 x", "2024-W05-3", "2024-01-01T1030", "2024-01-01Z", "2024-01-01 10:30:15."]  # fmt: skip
+    check_column(card, odd, [None] * len(odd))
+    times = [[day.time()] for (day,) in days]
+    card = pnorm.scorecard(H := rankers.from_table(times[::2], times[1::2]), np.arange(1.0, 1.0 + len(H)))
+    check_column(card, odd := ["24:00", "10:60", "10", "1030", "10:30+02:00", "10:30 PM"], [None] * len(odd))
+
+
+def test_durations_in_text_have_no_points_in_sql():
+    card = pnorm.scorecard(
+        H := rankers.from_table([["2 days"], ["3 h"]] * 9, [["5 days"], ["1 h"]] * 9), np.ones(len(H))
+    )
+    assert from_sqlite(card.to_sql(), ["x0"], [["4 days"], ["4"], ["n/a"]])[:2] == [None, None]
+    assert from_sqlite(card.to_sql(), ["x0"], [["n/a"], [None], [4.0]]) == one_by_one(
+        card, ["n/a", None, datetime.timedelta(days=4)]
+    )
+
+
+def test_missing_values_and_numbers_of_other_libraries_in_python():
+    pandas, Decimal = pytest.importorskip("pandas"), decimal.Decimal
+    missing = [None, math.nan, np.nan, np.float32("nan"), pandas.NA, pandas.NaT, np.datetime64("NaT"), Decimal("sNaN")]
+    H = rankers.categories([["a"], [7.0]], [["1.0"], [None]], names=["v"], missing="own")
+    card, space = pnorm.scorecard(H, [1.0, 2.0, 4.0, 8.0][: len(H)], points=100), {}
+    exec(card.to_python(), space)
+    assert [space["points"]({"v": x}) for x in missing] == one_by_one(card, [None]) * len(missing)
+    typed = [7, np.int8(7), np.float32(7), Decimal("7.0"), "7.00", np.str_("a "), 1, True, "1"]
+    assert [space["points"]({"v": x}) for x in typed] == one_by_one(card, typed)
+    card = pnorm.scorecard(rankers.thresholds([[0.1, 0.5]], names=["v"]), [1.0, 2.0], points=10)
+    exec(card.to_python(), space)
+    for x in (0.1, np.float32(0.1), Decimal("0.1"), Decimal("0.10000000000000001"), np.bool_(True)):
+        assert space["points"]({"v": x}) == card.score([[float(x)]])
+    for x in missing:
+        with pytest.raises(ValueError, match="v is missing"):
+            space["points"]({"v": x})
+
+
+def test_nan_has_no_points_in_sql():
+    pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+    H = rankers.quantile_thresholds([[0.0], [1.0], [np.nan]], [[2.0], [3.0], [4.0]], missing="own")
+    card = pnorm.scorecard(H, np.arange(1.0, 1.0 + len(H)))
+    values = [math.nan, None, 0.5, 9.0]
+    assert from_duckdb(card.to_sql(), ["x0"], [[x] for x in values]) == one_by_one(card, values)
+    card = pnorm.scorecard(rankers.thresholds([[1.0]]), [2.0])
+    assert from_duckdb(card.to_sql(), ["x0"], [[math.nan], [9.0]]) == [None, 100]
+
+
+# Names that SQL and Python use
+
+
+def test_columns_may_have_the_names_that_the_query_uses():
+    names = ["r", "t", "x", "v", "w0", "plain", "z", "fits", "y", "us", "select", "a.b", 'r."t"', "points_level"]
+    columns = itertools.cycle(
+        [["$1,234.50", "$7.10"] * 15, ["a", "b "] * 15, [f"2024-01-{k:02d} 10:00" for k in range(1, 31)]]
+    )
+    table = dict(zip(names, columns, strict=False))
+    H = rankers.from_table(table, table)
+    card = pnorm.scorecard(H, np.arange(1.0, 1.0 + len(H)))
+    rows, points = [list(row) for row in zip(*table.values(), strict=True)], card.score(table).tolist()
+    assert from_sqlite(card.to_sql(), names, rows) == points
+    assert from_python(card.to_python(), names, rows) == points
+    for name in ("r", "W0", "A.B"):
+        with pytest.raises(ValueError, match="name is that of the column"):
+            card.to_sql(name=name)
+
+
+@pytest.mark.parametrize(
+    ("names", "error"), [(["Points", "a"], "Pass another one"), (["A", "a"], "where case does not")]
+)
+def test_names_that_are_one_in_sql_are_refused(names, error):
+    card = pnorm.scorecard(rankers.thresholds([[30], [2]], names=names), [1.0, 2.0])
+    with pytest.raises(ValueError, match=error):
+        card.to_sql()
+    assert from_python(card.to_python(), names, [[40.0, 3.0]]) == card.score([[40.0, 3.0]])
+
+
+def test_two_columns_of_one_name_are_refused():
+    card = pnorm.scorecard(rankers.thresholds([[30], [2]], names=["a", "a"]), [1.0, 2.0])
+    for write in (card.to_sql, card.to_python):
+        with pytest.raises(ValueError, match="a is the name of two columns"):
+            write()
+
+
+def test_names_of_functions_hide_nothing_that_the_source_needs():
+    card = pnorm.scorecard(rankers.thresholds([[1.0]], names=["a"]), [2.0], points=10)
+    for name in ("class", "None", "float", "str", "ｓｔｒ", "ValueError", "bisect_left", "datetime", "re", "1a", ""):
+        with pytest.raises(ValueError, match="name must be a name of a function"):
+            card.to_python(name)
+    for name in ("row", "x", "total", "words", "match", "Größe"):
+        space = {}
+        exec(card.to_python(name), space)
+        assert space[name]({"a": 2.0}) == 10
+
+
+# Dates with a time zone
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata"])
+def test_dates_with_a_zone_have_the_points_of_its_clock_in_every_session(zone):
+    pandas, duckdb, pyarrow = [pytest.importorskip(name) for name in ("pandas", "duckdb", "pyarrow")]
+    start = pandas.Timestamp("2024-03-28 20:00", tz=zone)
+    frame = pandas.DataFrame({"t": start + pandas.to_timedelta(RNG.integers(0, 9 * 86400, 200), "s")})
+    H = rankers.from_table(frame[:100], frame[100:])
+    lam, rows = RNG.normal(size=len(H)), pyarrow.Table.from_pandas(frame.assign(i=range(200)))
+    card, blind = pnorm.scorecard(H, lam, pos=frame[:100], neg=frame[100:]), pnorm.scorecard(H, lam)
+    assert [column.zone for column in (*card.columns, *blind.columns)] == [zone] * len(card.columns) + [""] * len(
+        blind.columns
+    )
+    assert card.to_dict()["columns"][0]["zone"] == zone
+    for session in ("UTC", "America/New_York", "Asia/Tokyo"):
+        with duckdb.connect() as base:
+            base.register("rows", rows)
+            base.execute(f"set TimeZone = '{session}'")
+            found = sorted(base.execute(card.to_sql()).fetchall(), key=lambda row: row[1])
+            assert [row[-1] for row in found] == card.score(frame).tolist()
+            assert {row[-1] for row in base.execute(blind.to_sql()).fetchall()} == {None}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "mixed", "offset"])
+def test_the_zone_of_dates_is_that_of_the_rows(kind):
+    library = pytest.importorskip(kind if kind in ("polars", "pyarrow") else "pandas")
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=k) for k in range(60)]
+    utc = [day.replace(tzinfo=datetime.UTC) for day in days]
+    if kind == "pyarrow":
+        frame = other = library.table({"t": library.array(days, library.timestamp("us", "UTC"))})
+    elif kind == "offset":
+        frame = other = library.DataFrame({"t": library.to_datetime(utc).tz_convert("+02:00")})
+    else:
+        frame = other = library.DataFrame({"t": utc})
+    if kind == "mixed":
+        other = frame.assign(t=frame["t"].dt.tz_localize(None))
+    H = rankers.from_table(frame, frame)
+    card = pnorm.scorecard(H, np.arange(1.0, 1.0 + len(H)), pos=frame, neg=other)
+    assert {column.zone for column in card.columns} == {"" if kind in ("mixed", "offset") else "UTC"}

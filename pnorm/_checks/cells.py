@@ -63,6 +63,8 @@ class Cells:
     """For `UNREAD`, a description of the values."""
     plain: Plain | None = None
     """The numbers of `VALUES` that are text and nothing else."""
+    zone: str = ""
+    """Of dates, the time zone of their type, whose clock they have."""
 
     @cached_property
     def values(self) -> Values:
@@ -327,7 +329,7 @@ def _of_pandas(column: Any) -> Cells:
     if kind == "category":
         return _declared(listed(dtype.categories), np.asarray(column.cat.codes), bool(dtype.ordered))
     if hasattr(dtype, "tz"):
-        return _of_array(column.dt.tz_localize(None).to_numpy())
+        return replace(_of_array(column.dt.tz_localize(None).to_numpy()), zone=str(dtype.tz))
     if kind.startswith("period"):
         return _of_array(column.dt.to_timestamp().to_numpy())
     if kind.startswith("sparse"):
@@ -348,9 +350,9 @@ def _of_polars(column: Any) -> Cells:
     if kind == "boolean" or dtype.is_numeric():
         return Cells(BOOLEAN if kind == "boolean" else NUMBER, np.array(column.cast(polars.Float64).to_numpy()))
     if kind.startswith("date"):
-        if getattr(dtype, "time_zone", None):
-            column = column.dt.replace_time_zone(None)
-        return _of_array(column.cast(polars.Datetime("us")).to_numpy())
+        zone = getattr(dtype, "time_zone", None) or ""
+        column = column.dt.replace_time_zone(None) if zone else column
+        return replace(_of_array(column.cast(polars.Datetime("us")).to_numpy()), zone=zone)
     if kind.startswith("duration"):
         return _of_array(column.cast(polars.Duration("us")).to_numpy())
     if kind == "time":
@@ -377,7 +379,7 @@ def _of_arrow(column: Any) -> Cells:
     if types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type):
         return Cells(NUMBER, np.array(column, dtype=np.float64))
     if types.is_timestamp(column.type) and column.type.tz is not None:
-        column = pyarrow.compute.local_timestamp(column)
+        return replace(_of_arrow(pyarrow.compute.local_timestamp(column)), zone=column.type.tz)
     if types.is_date(column.type) or types.is_timestamp(column.type) or types.is_duration(column.type):
         return _of_array(np.asarray(column))
     if types.is_time(column.type):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import csv
+import functools
 import io
 import json
+import keyword
 import math
 import re
+import sys
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, metrics
-from pnorm._checks import BOOLEAN, DURATION, NUMBER, Coefficients, DataFrame, Model, Rows, Vector, sheet
+from pnorm import _categories, _checks, metrics
+from pnorm._checks import BOOLEAN, DATE, NUMBER, Coefficients, DataFrame, Model, Rows, Vector, sheet
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import NO_VALUE, numeral
 from pnorm._reasons.shapes import (
@@ -58,18 +64,76 @@ Points = NDArray[np.int64]
 _TRUTH = "truth"
 """What is read off a column of truth values, beside the keys of `OF` of `pnorm.rankers._table`."""
 
-_YEAR_FIRST = ("____-__-__", "____-__-_____:__%")
+_YEAR_FIRST = ("____-__-__", "____-__-__ __:__", "____-__-__ __:__:__", "____-__-__ __:__:__._%")
 """Dates without and with a time of day, as SQL matches them."""
 
 _OF_PYTHON = {
-    "trend": "(datetime.fromisoformat(str(x)).replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)",
-    "weekday": f"{LEVELS_OF['weekday']}[datetime.fromisoformat(str(x)).weekday()]",
-    "month": f"{LEVELS_OF['month']}[datetime.fromisoformat(str(x)).month - 1]",
-    "hour": "datetime.fromisoformat(str(x)).hour",
-    "hours": "(datetime.combine(date.min, time.fromisoformat(str(x))) - datetime.min) / timedelta(hours=1)",
+    "trend": "({}_moment(x) - datetime(1970, 1, 1)) / timedelta(days=1)",
+    "weekday": f"{LEVELS_OF['weekday']}[{{}}_moment(x).weekday()]",
+    "month": f"{LEVELS_OF['month']}[{{}}_moment(x).month - 1]",
+    "hour": "{}_moment(x).hour",
+    "hours": "({}_moment(x, '1970-01-01 ') - datetime(1970, 1, 1)) / timedelta(hours=1)",
     "days": "x / timedelta(days=1)",
 }
 """What Python reads off a date, a time of day or a duration."""
+
+_IMPORTS = {
+    "bisect_left": "from bisect import bisect_left",
+    "datetime": "from datetime import datetime",
+    "timedelta": "from datetime import timedelta",
+    "re": "import re",
+}
+_NAMES_OF_PYTHON = {*dir(builtins), *_IMPORTS}
+"""Names that the source of a function must not hide."""
+
+_HELPERS = {
+    "numeral": '''
+def NAME_numeral(word):
+    """Return the number that a word spells, or the word."""
+    try:
+        return float(word) if word.isascii() and "_" not in word else word
+    except ValueError:
+        return word
+''',
+    "missing": '''
+def NAME_missing(x, words=(), numbers=()):
+    """Return whether a value is missing, or one of these words or numbers."""
+    if not isinstance(x, str):
+        return str(x).lower().lstrip("-s") in ("none", "nan", "nat", "<na>") or x in numbers
+    word = " ".join(x.split()).casefold()
+    return word in words or NAME_numeral(word) in numbers
+''',
+    "level": '''
+def NAME_level(x, values, texts, words, other):
+    """Return the points of a level: by its value, as text without blanks around it, or as a word in any case."""
+    if x in values:
+        points = values[x]
+    elif not isinstance(x, str):
+        points = values.get(float(x), other)
+    elif x.strip() in texts:
+        points = texts[x.strip()]
+    else:
+        word = x.strip().lower()
+        points = words.get(word, words.get(NAME_numeral(word), other))
+    if points is None:
+        raise ValueError(f"{x!r} has no points")
+    return points
+''',
+    "moment": r'''
+def NAME_moment(x, day=""):
+    """Return the date and time that a value stands for, by its own clock."""
+    text = day + str(x).strip()
+    clock = r"[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
+    zone = "" if day else r"(?:Z|[+-]\d\d(?::?\d\d)?)?"
+    if isinstance(x, str) and not re.fullmatch(rf"\d{{4}}-\d\d-\d\d(?:{clock}{zone})?", text):
+        raise ValueError(f"Invalid isoformat string: {x!r}")
+    return datetime.fromisoformat(text).replace(tzinfo=None)
+''',
+}
+"""Functions in the source of a function."""
+
+_BLANKS = "".join([blank for blank in map(chr, range(0x3001)) if blank.isspace()])
+"""All that `str.strip` takes off a text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,6 +148,7 @@ class PointsOf:
         Ends of the pieces of a column of numbers, in ascending order; a piece holds its upper end.
     levels : tuple of str, float, bool or None
         The levels of a column of levels; None is a missing value. Of truth values the word for no, and that for yes.
+        Text with blanks around it is the level without them.
     points : tuple of int
         The points of each piece, one more than there are cuts, or of each level.
     other : int or None
@@ -101,7 +166,7 @@ class PointsOf:
         of a time of day ``hours`` since midnight; of a duration ``days``; of a truth value ``truth``, whatever word or
         number it is written as. For the column itself "".
     missing_words : tuple of str
-        Words that mean a missing value, in lower case, where `pnorm.rankers.from_table` reads them as such.
+        Words that mean a missing value, in lower case, where text may mean one.
     form : tuple of two str, or None
         How text is read as a number, where `pnorm.rankers.from_table` reads it as one: the mark before the fraction,
         "" where no row of training had one, and the unit, "%" or a currency, "" for none.
@@ -114,6 +179,8 @@ class PointsOf:
         Whether each number in text is read by its own mark before the fraction, a point or a comma. ``form`` has the
         mark of a number such as ``1,234``, which may have either; "" where it is missing. SQL and source of Python do
         not read such text.
+    zone : str
+        The time zone whose clock dates have, if their type had one in the rows that `pnorm.scorecard` got.
 
     Examples
     --------
@@ -143,6 +210,7 @@ class PointsOf:
     scaled: bool = False
     any_case: bool = False
     mixed: bool = False
+    zone: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -431,6 +499,7 @@ class Scorecard:
             | ({"scaled": True} if c.scaled else {})
             | ({"any_case": True} if c.any_case else {})
             | ({"mixed": True} if c.mixed else {})
+            | ({"zone": c.zone} if c.zone else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -467,9 +536,9 @@ class Scorecard:
             of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers may be text as
             in training: with a currency, ``%``, marks between thousands or a decimal comma. Dates and times of day are
             of these types, or text as ISO 8601 has it: ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A
-            duration is a number of days.
+            duration is a number of days. Blanks around text do not count.
         name : str
-            The name of the column of points.
+            The name of the column of points, which no column of the card may have.
 
         Returns
         -------
@@ -477,16 +546,30 @@ class Scorecard:
             A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, or is not
             written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
             exact. Rows come in no certain order: sort by a column of your own. The tests run it in SQLite and DuckDB.
-            Numbers of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS MATERIALIZED``,
-            and a decimal comma needs the function TYPEOF of both.
+            Numbers and dates of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS
+            MATERIALIZED``, and a decimal comma and a duration need the function TYPEOF of both. Dates of a type with a
+            time zone have points if the rows that `pnorm.scorecard` got had one, such as UTC or Europe/Berlin: then
+            they are read AT TIME ZONE, which SQLite does not know. Otherwise their points are NULL.
 
         Raises
         ------
         ValueError
-            If a name or a level contains a NUL character, which SQL cannot represent. If a column is `scaled`, `mixed`
-            or `any_case`.
+            If a name or a level contains a NUL character, which SQL cannot represent. If two columns, or `name` and a
+            column, have one name but for case. If a column is `scaled`, `mixed` or `any_case`.
         """
         _refuse_unread(self.columns)
+        columns = {column.source.casefold(): column.source for column in self.columns}
+        for column in self.columns:
+            if (other := columns[column.source.casefold()]) != column.source:
+                raise ValueError(
+                    f"the columns {shown(column.source)} and {shown(other)} are one in SQL, where case does not count. "
+                    "Rename one before training"
+                )
+        if name.casefold() in columns:
+            raise ValueError(
+                f"name is that of the column {shown(columns[name.casefold()])} of the table; got {shown(name)!r}. Pass "
+                "another one for the points"
+            )
         terms = [_case(column) for column in self.columns]
         while len(terms) > 1:
             parts = [terms[k : k + _TOGETHER] for k in range(0, len(terms), _TOGETHER)]
@@ -505,51 +588,54 @@ class Scorecard:
         -------
         str
             Python that imports nothing but its own `bisect`, `datetime` and `re`. The function takes a dictionary of
-            the values of a row by column; None and nan are missing values. Dates and times of day are those of
-            `datetime`, or text as ISO 8601 has it, and durations those of `datetime`. Text is read as a number as in
-            training. Where a value is missing and none may be, or text is no such number, it raises a ValueError.
+            the values of a row by column; None, nan, and NA and NaT of pandas are missing values. Dates and times of
+            day are those of `datetime`, or text as ISO 8601 has it, and durations those of `datetime`. Text is read as
+            a number as in training. Where a value is missing and none may be, or text is no such number, it raises a
+            ValueError.
 
         Raises
         ------
         ValueError
-            If `name` is not a valid function name. If a column is `scaled`, `mixed` or `any_case`.
+            If `name` is not a valid function name, or one that the source needs, such as ``float``. If two columns have
+            one name, or a column is `scaled`, `mixed` or `any_case`.
         """
-        if not name.isidentifier():
-            raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
+        plain = unicodedata.normalize("NFKC", name)  # as Python reads it
+        if not name.isidentifier() or keyword.iskeyword(plain) or plain in _NAMES_OF_PYTHON:
+            raise ValueError(
+                f"name must be a name of a function; got {shown(name)!r}. Words and functions of Python's own and "
+                "what the source imports are none"
+            )
         _refuse_unread(self.columns)
-        lines = ["from bisect import bisect_left"]
-        read_off = [_OF_PYTHON.get(column.read_off, "") for column in self.columns]
-        used = sorted(set(re.findall(r"\b(date|datetime|time|timedelta)\b[.(]", " ".join(read_off))))
-        if used:
-            lines.append(f"from datetime import {', '.join(used)}")
-        if any(column.form is not None for column in self.columns):
-            lines = ["import re", *lines, *_number_of_python(f"{name}_number")]
-        lines += ["", "", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
+        lines = ["", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
         for column in self.columns:
-            key = ascii(column.source)
-            words = f" or str(x).strip().lower() in {column.missing_words}" if column.missing_words else ""
-            lines += [f"    x = row[{key}]", f"    if x is None or x != x{words}:"]
+            words, numbers = _missing_of(column)
+            told = f", {words!a}" * bool(words or numbers) + f", {numbers}" * bool(numbers)
+            lines += [f"    x = row[{column.source!a}]", f"    if {name}_missing(x{told}):"]
             if column.missing is None:
                 lines.append(f"        raise ValueError({column.source + ' is missing'!a})")
             else:
                 lines.append(f"        total += {column.missing}")
             lines.append("    else:")
             if column.read_off in _OF_PYTHON:
-                lines.append(f"        x = {_OF_PYTHON[column.read_off]}")
+                lines.append(f"        x = {_OF_PYTHON[column.read_off].format(name)}")
             if column.form is not None:
                 lines.append(f"        x = {name}_number(x, {column.form[0]!a}, {column.form[1]!a})")
-            if column.read_off == _TRUTH:
-                of_words = ", ".join([f"{word!r}: {column.points[int(truth)]}" for word, truth in TRUTHS.items()])
-                lines.append(f"        total += {{{of_words}}}[str(x).strip().lower()]")
-            elif not column.levels:
-                cuts, points = ", ".join(map(repr, column.cuts)), ", ".join(map(str, column.points))
-                lines.append(f"        total += [{points}][bisect_left([{cuts}], x)]")
-            else:
-                pairs = zip(column.levels, column.points, strict=True)
-                known = ", ".join([f"{level!a}: {n}" for level, n in pairs if level is not None])
+            if column.levels and column.read_off in _OF_PYTHON:
+                known = dict(zip(column.levels, column.points, strict=True))
                 other = "[x]" if column.other is None else f".get(x, {column.other})"
-                lines.append(f"        total += {{{known}}}{other}")
-        return "\n".join([*lines, "    return total", ""])
+                lines.append(f"        total += {known}{other}")
+            elif column.levels:
+                spelled = ", ".join(map(ascii, _spelled(column)))
+                lines.append(f"        total += {name}_level(x, {spelled}, {column.other})")
+            else:
+                cuts, points = ", ".join(map(repr, column.cuts)), ", ".join(map(str, column.points))
+                lines.append(f"        total += [{points}][bisect_left([{cuts}], float(x))]")
+        source = "\n".join([*lines, "    return total", ""])
+        for helper, of in reversed((_HELPERS | {"number": _number_of_python()}).items()):
+            if f"{name}_{helper}(" in source:
+                source = f"{of.replace('NAME', name)}\n{source}"
+        imports = [line for word, line in _IMPORTS.items() if re.search(rf"\b{word}\b[.(]", source)]
+        return "\n".join([*imports, "", source])
 
     def _notes(self) -> list[str]:
         notes = [
@@ -649,8 +735,6 @@ def scorecard(
     The bound is the sum, over the columns, of the largest difference of the residues q_c(x) / s - f_c(x) of two
     values. No difference of two scores changes by more, and log F_p changes by p times the bound at most.
 
-    Two columns with the same name would be one column in SQL and in a dictionary. Rename one of them.
-
     The cost is one pass over each column of the rows, and a sort of their scores.
 
     Examples
@@ -701,7 +785,7 @@ def scorecard(
     made = [_rounded(shape, scale) for shape in found]
     rounded, bound = [shape for shape, _ in made], sum([spread for _, spread in made])
     told = list(map(by_value, rounded))
-    columns = tuple(map(_points_of, counted(told, tables) if tables else told))
+    columns = tuple([_points_of(shape, tables) for shape in (counted(told, tables) if tables else told)])
     bound += 1e-12 * (1.0 + bound)  # its own rounding
     card = Scorecard(columns, scale, bound, None, *_as_rankers(rounded, rankers), (rankers, lam))
     return card if pos is None or neg is None else replace(card, rounding=card.compare(pos, neg, p))
@@ -822,7 +906,7 @@ def _cut(shape: Shape, scale: float, floor: float) -> Shape:
     return replace(shape, cuts=every, scores=shape.scores[shape.cuts.searchsorted(np.r_[every, np.inf])])
 
 
-def _points_of(shape: Shape) -> PointsOf:
+def _points_of(shape: Shape, tables: Mapping[str, Any]) -> PointsOf:
     """Return whole scores as points."""
     points = tuple([int(value) for value in shape.scores])
     other, missing = None, None if math.isnan(shape.missing) else int(shape.missing)
@@ -847,20 +931,30 @@ def _points_of(shape: Shape) -> PointsOf:
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.scaled,
         shape._source is not None and shape._source.leaf.any_case,
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.mixed,
+        _zone(shape, tables),
     )
+
+
+def _zone(shape: Shape, tables: Mapping[str, Any]) -> str:
+    """Return the time zone that a column of dates has in all tables, by a name that data bases know; else ""."""
+    if shape._source is None or shape.kind != DATE:
+        return ""
+    zones = {shape._source.leaf._read(X)[1].zone for X in tables.values()}
+    (zone,) = zones if len(zones) == 1 else ("",)
+    return zone if re.fullmatch("[A-Za-z_/-]+", zone) else ""
 
 
 def _missing_words(shape: Shape) -> tuple[str, ...]:
     """Return the words that mean a missing value; a number has the spellings of Python for both of its types."""
-    if shape._source is None or shape.kind in ("", DURATION):
+    if shape._source is None or not (shape.kind or shape.levels):
         return ()
-    own: list[str] = []
+    levels = [level.strip().lower() for level in shape._keys if isinstance(level, str)]
+    words = [word for word in NO_VALUE if word not in levels]
     for word in shape._source.leaf.missing:
-        own.append(word)
+        words.append(word)
         with contextlib.suppress(ValueError):
-            number = numeral(word)
-            own += [f"{number:.0f}"] * number.is_integer() + [repr(number)]
-    return tuple(dict.fromkeys((*NO_VALUE, *own)))
+            words += _written(numeral(word))
+    return tuple(dict.fromkeys(words))
 
 
 def _form(shape: Shape) -> tuple[str, str] | None:
@@ -971,40 +1065,119 @@ def _pairs(codes: NDArray[np.intp]) -> int:
     return int((counts * (counts - 1) // 2).sum())
 
 
+def _spelled(column: PointsOf) -> tuple[dict[Any, int], dict[str, int], dict[Any, int | None]]:
+    """Return the points of levels by their value, by text without blanks around it, and by a word in small letters."""
+    if column.read_off == _TRUTH:
+        return dict(enumerate(column.points)), {}, {word: column.points[int(truth)] for word, truth in TRUTHS.items()}
+    words: dict[Any, int | None] = dict.fromkeys(NO_VALUE, column.missing)
+    known = [(level, n) for level, n in zip(column.levels, column.points, strict=True) if level is not None]
+    n_alike = Counter([level.strip() for level, _ in known if isinstance(level, str)])
+    values, texts = dict[Any, int](), dict[str, int]()
+    for level, n in known:
+        if not isinstance(level, str):
+            values[level] = words[float(level)] = n
+        elif n_alike[level.strip()] > 1:
+            values[level] = n
+        else:
+            texts[level.strip()] = n
+    of = _categories.Column([level for level, _ in known])
+    for meaning in [False, True, *map(_categories.read, texts)]:
+        if not isinstance(meaning, str) and (k := of.number(meaning)) >= 0:
+            values[meaning] = known[k][1]
+    return values, texts, words | {str(truth).lower(): values[truth] for truth in (False, True) if truth in values}
+
+
+def _missing_of(column: PointsOf) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the words and the numbers that mean a missing value, whatever the levels are."""
+    words, numbers = column.missing_words, set[float]()
+    if column.levels and not column.read_off:
+        words = tuple([word for word in words if word not in NO_VALUE])
+    for word in words:
+        with contextlib.suppress(ValueError):
+            numbers.add(numeral(word))
+    return words, tuple(sorted(filter(math.isfinite, numbers)))
+
+
 def _case(column: PointsOf) -> str:
     """Return the points of a column as an expression of SQL."""
     x = f"r.{_quoted(column.source)}"
-    missing = "NULL" if column.missing is None else str(column.missing)
-    word = f"LOWER(TRIM(CAST({x} AS VARCHAR)))"
-    absent = f" OR {word} IN ({', '.join(map(_literal, column.missing_words))})" if column.missing_words else ""
-    parts = [f"CASE WHEN {x} IS NULL{absent} THEN {missing}"]
-    if column.read_off == _TRUTH:
-        for truth, n in enumerate(column.points):
-            words = ", ".join([_literal(text) for text, value in TRUTHS.items() if value == truth])
-            parts.append(f"WHEN {word} IN ({words}) THEN {n}")
-        return " ".join([*parts, "END"])
+    x = f"({x} AT TIME ZONE {_literal(column.zone)})" if column.zone else x
+    words, numbers = _missing_of(column)
+    absent = f" OR {_folded(x, words)} IN ({_listed(words)})" if words else ""
+    start = f"CASE WHEN {x} IS NULL{absent} THEN {_number(column.missing)}"
     if column.read_off in _READ_OFF:
-        return _case_of_time(column, " ".join(parts), x)
-    if not column.levels and column.form is not None:
-        *below, last = column.points
-        cases = [f"WHEN x <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
-        case = " ".join(["CASE WHEN x IS NULL THEN NULL", *cases, f"ELSE {last} END"])
-        return f"{parts[0]} ELSE (SELECT {case}\n        FROM ({_number_of_text(x, *column.form)}) AS v8) END"
-    if not column.levels:
-        *below, last = column.points
-        parts += [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
-        return " ".join([*parts, f"ELSE {last} END"])
-    levels = [level for level in column.levels if level is not None]
-    if len({isinstance(level, str) for level in levels}) > 1:  # a column of text
-        x, levels = f"CAST({x} AS VARCHAR)", [level if isinstance(level, str) else str(level) for level in levels]
-    by_points: dict[int, list[str]] = {}
-    points = [n for level, n in zip(column.levels, column.points, strict=True) if level is not None]
-    for level, n in zip(levels, points, strict=True):
-        if n != column.other:
-            by_points.setdefault(n, []).append(_literal(level))
-    parts += [f"WHEN {x} IN ({', '.join(texts)}) THEN {n}" for n, texts in by_points.items()]
-    other = "NULL" if column.other is None else str(column.other)
-    return " ".join([*parts, f"ELSE {other} END"])
+        return _case_of_time(column, start, x)
+    if column.levels:
+        return f"{start} ELSE {_case_of_levels(column, x)} END"
+    value = x if column.form is None else "x"
+    cases = [f"WHEN {value} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, column.points, strict=False)]
+    # The last piece ends as well: NULL is below no number, and NaN above all.
+    cases.append(f"WHEN {value} <= {sys.float_info.max!r} THEN {column.points[-1]}")
+    if column.read_off == "days":
+        return " ".join([start, f"WHEN {_is_text(x)} THEN NULL", *cases, "END"])
+    if column.form is None:
+        return " ".join(["CASE", *cases, "END" if column.missing is None else f"ELSE {column.missing} END"])
+    if numbers:
+        is_plain = f"LTRIM({_stripped('given')}, '0123456789.+-eE') = ''"
+        cases.insert(0, f"WHEN x IN ({_listed(numbers)}) AND {is_plain} THEN {_number(column.missing)}")
+    return f"{start} ELSE (SELECT CASE {' '.join(cases)} END\n{_number_of_text(x, *column.form)}) END"
+
+
+def _case_of_levels(column: PointsOf, x: str) -> str:
+    """Return the points of a column of levels as an expression of SQL; numbers are compared as such if none is text."""
+    values, texts, words = _spelled(column)
+    numbers = [level for level in column.levels if isinstance(level, (int, float))] * (column.read_off != _TRUTH)
+    for number in numbers:
+        texts |= {text: values[number] for text in _written(float(number)) if text not in texts}
+    found = _looked_up("word", {word: n for word, n in words.items() if isinstance(word, str)}, _number(column.other))
+    found = _looked_up("t", texts, found)
+    if numbers and not any(isinstance(level, str) for level in column.levels):
+        found = _looked_up(x, values, found)
+    else:
+        alike = {text: n for text, n in values.items() if isinstance(text, str)}
+        found = _looked_up(f"CAST({x} AS VARCHAR)", alike, found)
+    return f"(SELECT {found}\n{_from([f'SELECT {_stripped(x)} AS t', 'SELECT t, LOWER(t) AS word'])})"
+
+
+def _looked_up(x: str, points: Mapping[Any, int | None], rest: str) -> str:
+    """Return the points of the value that an expression of SQL equals, and the rest for others."""
+    cases = " ".join([f"WHEN {_literal(value)} THEN {_number(n)}" for value, n in points.items()])
+    return f"CASE {x} {cases} ELSE {rest} END" if cases else rest
+
+
+def _written(number: float) -> list[str]:
+    """Return a number as Python and data bases write both of its types."""
+    return [f"{number:.0f}"] * number.is_integer() + [repr(number)]
+
+
+def _is_text(x: str) -> str:
+    return f"LOWER(TYPEOF({x})) IN ('text', 'varchar')"
+
+
+def _stripped(x: str) -> str:
+    """Return text without the blanks around it, as an expression of SQL; TRIM alone leaves tabs and ends of lines."""
+    return f"TRIM(CAST({x} AS VARCHAR), '{_BLANKS}')"
+
+
+def _folded(x: str, words: Sequence[str]) -> str:
+    """Return text as `folded` writes it, as far as that can make it one of some words, as an expression of SQL.
+
+    LOWER of SQLite leaves letters beyond ASCII as they are.
+    """
+    pairs = [(odd, plain) for odd, plain in _odd_letters() if any(plain in word for word in words)]
+    if any(" " in word for word in words):
+        pairs += [*[(blank, " \1") for blank in _BLANKS], ("\1 ", ""), ("\1", "")]
+    text = f"LOWER({_stripped(x)})"
+    if not pairs:
+        return text
+    steps = [f"SELECT REPLACE(t, {_literal(odd)}, {_literal(plain)}) AS t" for odd, plain in pairs]
+    return f"(SELECT t\n{_from([f'SELECT {text} AS t', *steps])})"
+
+
+@functools.cache
+def _odd_letters() -> list[tuple[str, str]]:
+    """Return the letters beyond ASCII that have another spelling in `str.casefold`, and this."""
+    return [(odd, plain) for odd in map(chr, range(128, sys.maxunicode + 1)) if (plain := odd.casefold()) != odd]
 
 
 _DIGITS = "'0123456789'"
@@ -1013,7 +1186,7 @@ _MOST_MARKS = 6
 
 
 def _number_of_text(x: str, point: str, unit: str) -> str:
-    """Return a SELECT of the number x that a value stands for, NULL where it stands for none.
+    """Return a FROM of the number x that a value stands for, NULL where it stands for none.
 
     Text is taken apart, as data bases read the numbers at its beginning and leave the rest, or fail. What is a number
     already is not taken from its text, which may have fewer digits.
@@ -1021,12 +1194,10 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     comma = point == ","
     marks = _forms.MARKS[point] if point else ""
     text = f"CAST({x} AS VARCHAR)"
-    is_text = f"LOWER(TYPEOF({x})) IN ('text', 'varchar')"
+    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = ''"
     if comma:  # in a number, the mark is a point
-        text = f"CASE WHEN {is_text} THEN {text} ELSE REPLACE({text}, '.', ',') END"
-        as_it_is = f"NOT {is_text}"
-    else:
-        as_it_is = f"LTRIM({text}, '0123456789.+-eE') = ''"
+        as_it_is = f"NOT {_is_text('x')}"
+        text = f"CASE WHEN {_is_text(x)} THEN {text} ELSE REPLACE({text}, '.', ',') END"
     for odd, plain in _forms.PLAINER.items():
         text = f"REPLACE({text}, {_literal(odd)}, {_literal(plain)})"
     for other in _forms.alike(unit):
@@ -1059,36 +1230,35 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
         f"        AND (e = '' OR (SUBSTR(e, 1, 1) = 'e' AND {exponent} <> '' AND LTRIM({exponent}, {_DIGITS}) = ''))"
     )
     steps = [
-        f"SELECT {x} AS x, {as_it_is} AS plain, TRIM({text}) AS t",
-        f"SELECT x, plain, CASE WHEN SUBSTR(t, LENGTH(t), 1) = ')' AND {opened} THEN '-' || {unit_first}\n"
+        f"SELECT {x} AS x, {_stripped(text)} AS t",
+        f"SELECT x, CASE WHEN SUBSTR(t, LENGTH(t), 1) = ')' AND {opened} THEN '-' || {unit_first}\n"
         f"        || TRIM(SUBSTR({inner}, 2, LENGTH({inner}) - 2)) ELSE t END AS t",
-        f"SELECT x, plain, {sign} AS s, CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
-        f"SELECT x, plain, s, {before} AS b, CASE WHEN {before} = 1 THEN LTRIM({cut}) ELSE t END AS t",
-        f"SELECT x, plain, b, CASE WHEN s = '' THEN {sign} ELSE s END AS s,\n"
+        f"SELECT x, {sign} AS s, CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
+        f"SELECT x, s, {before} AS b, CASE WHEN {before} = 1 THEN LTRIM({cut}) ELSE t END AS t",
+        f"SELECT x, b, CASE WHEN s = '' THEN {sign} ELSE s END AS s,\n"
         "        CASE WHEN s = '' AND SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
-        f"SELECT x, plain, b, s, {after} AS a,\n"
+        f"SELECT x, b, s, {after} AS a,\n"
         f"        CASE WHEN {after} = 1 THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - {len(unit)})) ELSE t END AS t",
-        f"SELECT x, plain, a, b, s, LTRIM(t, {_literal('0123456789' + marks)}) AS r, t",
-        "SELECT x, plain, a, b, s, r, SUBSTR(t, 1, LENGTH(t) - LENGTH(r)) AS i",
-        f"SELECT x, plain, a, b, s, r, i, SUBSTR(LTRIM(i, {_DIGITS}), 1, 1) AS m,\n"
+        f"SELECT x, a, b, s, LTRIM(t, {_literal('0123456789' + marks)}) AS r, t",
+        "SELECT x, a, b, s, r, SUBSTR(t, 1, LENGTH(t) - LENGTH(r)) AS i",
+        f"SELECT x, a, b, s, r, i, SUBSTR(LTRIM(i, {_DIGITS}), 1, 1) AS m,\n"
         f"        CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN SUBSTR(r, 2) ELSE '' END AS g",
-        f"SELECT x, plain, a, b, s, i, m, CASE WHEN m = '' THEN i ELSE REPLACE(i, m, '') END AS d,\n"
+        f"SELECT x, a, b, s, i, m, CASE WHEN m = '' THEN i ELSE REPLACE(i, m, '') END AS d,\n"
         f"        SUBSTR(g, 1, LENGTH(g) - LENGTH(LTRIM(g, {_DIGITS}))) AS f,\n"
         f"        LOWER(CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN LTRIM(g, {_DIGITS}) ELSE r END) AS e",
-        f"SELECT CASE WHEN NOT ({fits}) THEN NULL\n"
-        f"        WHEN plain THEN CAST(x AS DOUBLE PRECISION) ELSE {number} END AS x",
+        f"SELECT x AS given, CASE WHEN NOT ({fits}) THEN NULL\n"
+        f"        WHEN {as_it_is} THEN CAST(x AS DOUBLE PRECISION) ELSE {number} END AS x",
     ]
-    froms = ["", *[f" FROM w{k}" for k in range(len(steps) - 1)]]
-    *named, last = [f"{step}{source}" for step, source in zip(steps, froms, strict=True)]
-    # Nested, they are too deep for SQLite. Without MATERIALIZED it puts each step into all places of the next one.
-    return (
-        "WITH "
-        + ",\n        ".join([f"w{k} AS MATERIALIZED ({step})" for k, step in enumerate(named)])
-        + f"\n        {last}"
-    )
+    return _from(steps)
 
 
 def _refuse_unread(columns: Sequence[PointsOf]) -> None:
+    twice = [name for name, n in Counter([column.name for column in columns]).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"{shown(twice[0])} is the name of two columns, which are one in SQL and in a dictionary. Rename one "
+            "before training"
+        )
     for column in columns:
         if column.scaled:
             raise ValueError(
@@ -1107,23 +1277,23 @@ def _refuse_unread(columns: Sequence[PointsOf]) -> None:
             )
 
 
-def _number_of_python(name: str) -> list[str]:
+def _number_of_python() -> str:
     """Return the source of a function that reads a value as a number, as `from_table` does."""
     patterns = {point: pattern.pattern for point, pattern in _forms.NUMBER_OF.items()}
     plainer = {ord(odd): plain for odd, plain in _forms.PLAINER.items()}
     alike = {unit: others for unit in _forms.UNITS if (others := _forms.alike(unit))}
-    return [
+    lines = [
         "",
-        "",
-        f"def {name}(x, point, unit):",
+        "def NAME_number(x, point, unit):",
         '    """Return the number that a value stands for."""',
         "    if not isinstance(x, str):",
         '        if unit == "%":',
         '            raise ValueError(f"{x!r} is no number with %")',
-        "        return x",
-        '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]+", x.strip()):',
         "        return float(x)",
-        f"    word = x.strip().translate({plainer!a})",
+        "    x = x.strip()",
+        '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]+", x):',
+        "        return float(x)",
+        f"    word = x.translate({plainer!a})",
         f"    account = re.fullmatch({_forms.ACCOUNT.pattern!a}, word)",
         "    if account:",
         '        word = f"-{account[1]}{account[2]}"',
@@ -1140,7 +1310,9 @@ def _number_of_python(name: str) -> list[str]:
         "    if wrong or not number or not bare:",
         '        raise ValueError(f"{x!r} is no number as in training")',
         '    return float(bare.replace(point or ".", "."))',
+        "",
     ]
+    return "\n".join(lines)
 
 
 _FIELDS = {"y": (1, 4), "m": (6, 2), "d": (9, 2), "hh": (12, 2), "mi": (15, 2), "ss": (18, 2)}
@@ -1152,6 +1324,11 @@ _DAYS = (
     " + (153 * m - 457 - (153 * m - 457) % 5) / 5 + d - 419"
 )
 """Days since the start of 1970. Years begin in March: January and February are months 13 and 14 of the year before."""
+
+_IN_CALENDAR = (
+    "y > 0 AND m BETWEEN 1 AND 12 AND d BETWEEN 1 AND CASE WHEN m IN (4, 6, 9, 11) THEN 30 WHEN m <> 2 THEN 31"
+    " WHEN y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0) THEN 29 ELSE 28 END AND hh < 24 AND mi < 60 AND ss <= 60"
+)
 
 _READ_OFF = {
     "trend": f"CAST({_DAYS} AS BIGINT) * 86400000000 + {_CLOCK}",
@@ -1182,22 +1359,43 @@ def _case_of_time(column: PointsOf, start: str, x: str) -> str:
         *below, last = column.points
         rest = str(last)
         cases = [f"WHEN x <= {end} THEN {n}" for end, n in zip(ends, below, strict=True)]
-    text = f"REPLACE(CAST({x} AS VARCHAR), 'T', ' ')"
     if of == "hours":
-        text = f"'1970-01-01 ' || CAST({x} AS VARCHAR)"
+        text, zone = f"'1970-01-01 ' || {_stripped(x)}", "z = ''"
+    else:  # where the type has a zone, the text is that of the session, which is another one than in training
+        zoned = f"LENGTH(CAST(CASE WHEN 1 = 0 THEN {x} ELSE '1970-01-01' END AS VARCHAR)) > 19"
+        text = f"CASE WHEN {zoned} THEN NULL ELSE {_stripped(x)} END"
+        zone = (
+            "(z IN ('', 'Z') OR (SUBSTR(z, 1, 1) IN ('+', '-') AND (LENGTH(o) = LENGTH(z) - 1 OR z LIKE '___:__')\n"
+            f"        AND LENGTH(o) IN (2, 4) AND LTRIM(o, {_DIGITS}) = ''))"
+        )
     fits = " OR ".join([f"t LIKE '{pattern}'" for pattern in _YEAR_FIRST])
+    digits = " || ".join([f"SUBSTR(t, {at}, {size})" for at, size in _FIELDS.values()])
     fields = [f"CAST('0' || SUBSTR(t, {at}, {size}) AS BIGINT) AS {name}" for name, (at, size) in _FIELDS.items()]
-    fraction = "CASE WHEN SUBSTR(t, 20, 1) = '.' THEN SUBSTR(t, 21, 6) ELSE '' END"
-    fields.append(f"CAST(SUBSTR({fraction} || '000000', 1, 6) AS BIGINT) AS us")
+    fields.append("CAST(SUBSTR(SUBSTR(t, 21) || '000000', 1, 6) AS BIGINT) AS us")
     march = "CASE WHEN m < 3 THEN y - 1 ELSE y END AS y, CASE WHEN m < 3 THEN m + 12 ELSE m END AS m, d, hh, mi, ss, us"
-    return (
-        f"{start} ELSE (SELECT CASE WHEN x IS NULL THEN NULL {' '.join(cases)} ELSE {rest} END\n"
-        f"        FROM (SELECT {_READ_OFF[of]} AS x\n"
-        f"        FROM (SELECT {march}\n"
-        f"        FROM (SELECT {', '.join(fields)}\n"
-        f"        FROM (SELECT CASE WHEN ({fits}) AND UPPER(t) NOT LIKE '%M' THEN t END AS t\n"
-        f"        FROM (SELECT {text} AS t) AS v1) AS v2) AS v3) AS v4) AS v5) END"
-    )
+    steps = [
+        f"SELECT {text} AS t",
+        "SELECT SUBSTR(t, 1, 10) || REPLACE(SUBSTR(t, 11, 1), 'T', ' ') || SUBSTR(t, 12) AS t,\n"
+        "        LTRIM(SUBSTR(t, 12), '0123456789:.') AS z",
+        "SELECT z, REPLACE(SUBSTR(z, 2), ':', '') AS o, SUBSTR(t, 1, LENGTH(t) - LENGTH(z)) AS t",
+        f"SELECT CASE WHEN ({fits})\n        AND LENGTH(t) < 30 AND LTRIM({digits} || SUBSTR(t, 21), {_DIGITS}) = ''\n"
+        f"        AND {zone} THEN t END AS t",
+        f"SELECT {', '.join(fields)}",
+        f"SELECT {_IN_CALENDAR} AS fits, {march}",
+        f"SELECT CASE WHEN fits THEN {_READ_OFF[of]} END AS x",
+    ]
+    return f"{start} ELSE (SELECT CASE WHEN x IS NULL THEN NULL {' '.join(cases)} ELSE {rest} END\n{_from(steps)}) END"
+
+
+def _from(steps: Sequence[str]) -> str:
+    """Return the FROM of the last of some SELECTs, each of which reads the one before.
+
+    Nested, they are too deep for SQLite. Without MATERIALIZED it puts each step into all places of the next one.
+    """
+    froms = ["", *[f" FROM w{k}" for k in range(len(steps) - 1)]]
+    *named, last = [f"{step}{source}" for step, source in zip(steps, froms, strict=True)]
+    told = ",\n        ".join([f"w{k} AS MATERIALIZED ({step})" for k, step in enumerate(named)])
+    return f"        FROM (WITH {told}\n        {last}) AS v"
 
 
 def _last_micro(cut: float, unit: float) -> int:
@@ -1218,6 +1416,14 @@ def _literal(value: Any) -> str:
         return "TRUE" if value else "FALSE"
     text = repr(value)
     return text if isinstance(value, int) or "e" in text else f"{text}e0"
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(map(_literal, values))
+
+
+def _number(n: int | None) -> str:
+    return "NULL" if n is None else str(n)
 
 
 def _quoted(name: str) -> str:
