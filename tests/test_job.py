@@ -66,33 +66,19 @@ def test_values_are_those_of_metrics(digits):
     assert "first 10 negatives" in found.measure("partial_auc").name
 
 
-def test_intervals_are_those_of_metrics_where_all_places_are_told_apart():
-    a, b = lists(80, 300)
-    found = quality(*a, {"b": b}, depths=[20])
-    again = WHOLE["average_precision"](*a, confidence=0.95)
-    assert found.measure("average_precision").value.low == pytest.approx(again.low, abs=0.02)
-    assert found.measure("average_precision").value.high == pytest.approx(again.high, abs=0.02)
+@pytest.mark.parametrize(("n_pos", "n_neg", "k", "room"), [(80, 300, 20, 0.2), (500, 3000, 100, 0.3)])
+def test_intervals_are_those_of_metrics(n_pos, n_neg, k, room):
+    """Also where places are put together."""
+    a, b = lists(n_pos, n_neg)
+    assert (len(np.unique(np.concatenate(a))) > PLACES) == (n_pos == 500)
+    found = quality(*a, {"b": b}, depths=[k])
     assert found.difference.other == "b"
-    of_both = metrics.difference(partial(metrics.precision_at, k=20), a, b, confidence=0.975)  # one of two
-    assert float(found.difference.value) == pytest.approx(float(of_both))
-    assert found.difference.value.low == pytest.approx(of_both.low, abs=0.06)
-    assert found.difference.value.high == pytest.approx(of_both.high, abs=0.06)
-
-
-def test_places_put_together_change_no_value_and_hardly_an_interval():
-    a, b = lists(500, 3000)
-    assert len(np.unique(np.concatenate(a))) > PLACES
-    found = quality(*a, {"b": b}, depths=[100])
-    for key in ("average_precision", "auc"):
-        measure, again = found.measure(key), WHOLE[key](*a, confidence=0.95)
-        assert float(measure.value) == pytest.approx(float(again))
-        width = again.high - again.low
-        assert measure.value.low == pytest.approx(again.low, abs=0.2 * width)
-        assert measure.value.high == pytest.approx(again.high, abs=0.2 * width)
-    of_both = metrics.difference(partial(metrics.precision_at, k=100), a, b, confidence=0.975, n_resamples=200)
-    width = of_both.high - of_both.low
-    assert found.difference.value.low == pytest.approx(of_both.low, abs=0.3 * width)
-    assert found.difference.value.high == pytest.approx(of_both.high, abs=0.3 * width)
+    precision = partial(metrics.precision_at, k=k)
+    pairs = [(found.measure(key).value, WHOLE[key](*a, confidence=0.95)) for key in ("average_precision", "auc")]
+    pairs.append((found.difference.value, metrics.difference(precision, a, b, confidence=0.975, n_resamples=400)))
+    for value, again in pairs:
+        assert float(value) == pytest.approx(float(again))
+        assert tuple(value)[1:] == pytest.approx((again.low, again.high), abs=room * (again.high - again.low))
 
 
 def alike(n_others, n_pos=60, n_neg=200, seed=0):
@@ -119,10 +105,7 @@ def test_differences_hold_jointly_as_in_a_bootstrap_row_by_row():
     assert width == pytest.approx(of_six, abs=0.5 * (of_six - of_one))
 
 
-@pytest.mark.parametrize(
-    ("n_others", "confidence"),
-    [(1, 0.95), (3, 0.95), (3, 0.99)],
-)
+@pytest.mark.parametrize(("n_others", "confidence"), [(1, 0.95), (3, 0.99)])
 def test_the_chances_of_all_differences_to_miss_add_up_to_that_of_the_page(n_others, confidence):
     own, others = alike(n_others, 15, 40)
     found = quality(*own, others, confidence=confidence)
@@ -135,34 +118,22 @@ def test_the_chances_of_all_differences_to_miss_add_up_to_that_of_the_page(n_oth
 
 def test_more_lists_make_the_intervals_of_differences_wider_and_no_others():
     own, others = alike(3)
-    first = dict([*others.items()][:1])
-    few, many = quality(*own, first), quality(*own, others)
+    few, many = quality(*own, {"list 0": others["list 0"]}), quality(*own, others)
     one, of_many = few.averages[0].value, many.averages[0].value
     assert of_many.low < one.low < one < one.high < of_many.high
-    one, of_many = few.difference.value, many.difference.value
-    assert of_many.low <= one.low <= one <= one.high <= of_many.high
-    assert of_many.high - of_many.low > one.high - one.low
     assert [tuple(measure.value) for measure in few.measures] == [tuple(measure.value) for measure in many.measures]
 
 
-@pytest.mark.parametrize("shift", [2.0, -2.0])
-def test_the_benchmark_counts_the_words_of_the_page(monkeypatch, shift):
+def test_the_benchmark_counts_the_words_of_the_page(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
     script = importlib.import_module("comparisons")
     (pos, neg), others = alike(3, 40, 100)
-    found = quality(pos + shift, neg, others, depths=[40])
-    words = np.array(script.said(found))
-    assert words.shape == (2, 3, 2)
-    assert words[..., 0 if shift > 0 else 1].all()
-    assert not words[..., 1 if shift > 0 else 0].any()
-    told = " ".join(markup.beside(found))
-    assert told.count("this list is better") == (6 if shift > 0 else 0)  # of three lists, in two measures
-    assert told.count("the other list is better") == (0 if shift > 0 else 6)
-
-
-def test_the_same_list_differs_by_nothing():
-    a, _ = lists(50, 100)
-    assert tuple(quality(*a, {"again": a}).difference.value) == (0.0, 0.0, 0.0)
+    for shift, words in ((2.0, "this list is better"), (-2.0, "the other list is better")):
+        found = quality(pos + shift, neg, others, depths=[40])
+        said = np.array(script.said(found))
+        assert said.shape == (2, 3, 2)
+        assert (said == [shift > 0, shift < 0]).all()
+        assert " ".join(markup.beside(found)).count(words) == 6  # of three lists, in two measures
 
 
 def test_lists_without_a_mistake_are_told_apart_further_down():
@@ -170,9 +141,9 @@ def test_lists_without_a_mistake_are_told_apart_further_down():
     a, b = (np.arange(200.0, 220.0), neg), (np.r_[np.arange(200.0, 215.0), np.full(5, -1.0)], neg)
     found = quality(*a, {"b": b}, depths=[4, 20, 50])
     assert found.main == 4
-    assert (found.difference.name, found.difference.depth) == ("precision in the first 20", 20)
-    assert float(found.difference.value) == 0.25
-    assert quality(*a, {"b": a}, depths=[4]).difference.name == "precision in the first 4"
+    assert (found.difference.depth, float(found.difference.value)) == (20, 0.25)
+    same = quality(*a, {"b": a}, depths=[4]).difference
+    assert (same.depth, tuple(same.value)) == (4, (0.0, 0.0, 0.0))
 
 
 def test_from_below_negatives_are_what_is_looked_for():
@@ -180,13 +151,13 @@ def test_from_below_negatives_are_what_is_looked_for():
     below = quality(pos, neg, {"b": b}, push="bottom", depths=[15])
     turned = quality(-neg, -pos, {"b": (-b[1], -b[0])}, depths=[15])
     for one, other in zip(below.measures, turned.measures, strict=True):
-        assert float(one.value) == float(other.value)
-        assert one.others == other.others
-    assert [float(m.value) for m in below.measures if m.name == "negatives below every positive"]
+        assert (float(one.value), one.others) == (float(other.value), other.others)
+    assert "negatives below every positive" in [measure.name for measure in below.measures]
     assert below.measure("precision").name == "precision in the last 15"
     assert (below.n_pos, below.n_neg, below.share) == (90, 40, 40 / 130)
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_depths_by_default():
     def depths(n_pos, n_neg, **how):
         found = quality(*lists(n_pos, n_neg)[0], **how)
@@ -233,24 +204,15 @@ def test_recall_and_lift_cover_the_number_of_positives():
 
 
 def test_a_measure_of_one_negative_is_shown_without_an_interval():
-    for push in ("top", "bottom"):
-        found = quality(*lists(40, 300)[0], push=push)
-        assert found.beats_chance
-        assert without_interval(found) == ["positives_at_top"]
-
-
-def test_a_partial_auc_of_noise_is_shown_with_an_interval():
     rng = np.random.default_rng(0)
-    found = quality(rng.normal(size=60), rng.normal(size=60))
-    assert not found.beats_chance
-    assert without_interval(found) == ["positives_at_top"]
-    (line,) = [line for line in printing.quality_lines(found) if line.startswith("partial AUC")]
-    assert re.fullmatch(r"partial AUC, first 10 negatives +\d\.\d+ +\d\.\d+ to \d\.\d+ +0\.500", line)
-
-
-def without_interval(found):
-    """Return the keys of the measures whose interval is not shown."""
-    return [measure.key for measure in found.measures if not found.has_interval(measure)]
+    noise = quality(rng.normal(size=60), rng.normal(size=60))
+    good = [quality(*lists(40, 300)[0], push=push) for push in ("top", "bottom")]
+    assert [found.beats_chance for found in (noise, *good)] == [False, True, True]
+    for found in (noise, *good):
+        without = [measure.key for measure in found.measures if not found.has_interval(measure)]
+        assert without == ["positives_at_top"]
+    (line,) = [line for line in printing.quality_lines(noise) if line.startswith("partial AUC")]
+    assert re.search(r" \d\.\d+ +\d\.\d+ to \d\.\d+ +0\.500$", line)
 
 
 def test_a_list_without_a_mistake_has_intervals_with_a_width():
@@ -304,7 +266,7 @@ def test_curves():
 
 @pytest.mark.parametrize("push", ["top", "bottom"])
 def test_quality_of_tables_of_scores(push):
-    (pos, neg), (other_pos, other_neg) = lists(300, 5000)
+    (pos, neg), (other_pos, other_neg) = lists(300, 2000)
     how = {"push": push, "depths": [10, 150]}
     rows = quality(pos, neg, {"b": (other_pos, other_neg)}, **how)
     of = metrics.ScoreTable.of
@@ -348,28 +310,28 @@ def test_calibration_counts_what_happened():
     assert one.rows.tolist() == [3000]
 
 
-@each_value(times=2)
+@each_value()
 @pytest.mark.parametrize("push", ["top", "bottom"])
-@pytest.mark.parametrize(("n", "n_listed", "k"), [(400, 0, 50), (400, 50, 50), (400, 70, 70), (30, 70, 30)])
+@pytest.mark.parametrize(("n", "n_listed", "k"), [(400, 0, 50), (400, 70, 70), (30, 70, 30)])
 @pytest.mark.parametrize(("shift", "off"), [(0.0, ""), (0.35, "too high"), (-0.35, "too low")])
 def test_first_probabilities_are_compared_with_positives(push, n, n_listed, k, shift, off):
     rng = np.random.default_rng(3)
     x = rng.uniform(0.4, 0.6, n)
     y = rng.uniform(size=n) < x
-    f, P = x + shift, x + shift
-    found = quality(f[y], f[~y], push=push, probability=(P[y], P[~y]), n_listed=n_listed)
-    rows = sorted(range(n), key=lambda i: f[i], reverse=push == "top")[:k]
-    positives = sum(bool(y[i]) for i in rows)
-    expected = sum(P[i] for i in rows)
+    P = x + shift
+    found = quality(P[y], P[~y], push=push, probability=(P[y], P[~y]), n_listed=n_listed)
+    rows = sorted(range(n), key=lambda i: P[i], reverse=push == "top")[:k]
+    positives, expected = sum(bool(y[i]) for i in rows), sum(P[i] for i in rows)
     low, high = (k * end for end in binomtest(positives, k).proportion_ci())
     first = found.first_probabilities
     assert (first.rows, first.expected) == (k, pytest.approx(expected))
     assert tuple(first.positives) == pytest.approx((positives, low, high))
     assert off == ("too high" if expected > high else "too low" if expected < low else "")
-    which = f"{'first' if push == 'top' else 'last'} {k} test rows"
-    told = f"The probabilities of the {which} sum to {expected:.3g}"
-    assert markup.in_first(found) == f"{told}{off and f', which is {off}'}; {positives} are positive."
-    assert (markup.in_first(found) in markup.calibrated(found)[0]) == bool(off)
+    told = markup.in_first(found)
+    assert all(
+        part in told for part in (f" {k} test rows ", f"{expected:.3g}{off and ', which is '}{off}", str(positives))
+    )
+    assert (told in markup.calibrated(found)[0]) == bool(off)
 
 
 def test_first_probabilities_of_rows_that_tie():
@@ -379,23 +341,18 @@ def test_first_probabilities_of_rows_that_tie():
     assert (first.rows, first.expected) == (50, pytest.approx(40 * 0.75 + 10 * 0.25))
     assert first.positives == pytest.approx(20 + 10 * 40 / 80)  # half of the rows of either group are positive
     assert quality(P[y], P[~y]).first_probabilities is None
-    for of_test, rows in ((True, "test rows"), (False, "rows")):
-        found = quality(P[y], P[~y], probability=(P[y], P[~y]), of_test=of_test)
-        assert markup.in_first(found).startswith(f"The probabilities of the first 50 {rows} sum to 32.5")
 
 
 @pytest.mark.parametrize(
     ("of_first", "positives", "off", "is_wrong"),
-    [(0.85, 36, "high", False), (0.85, 30, "high", True), (0.85, 50, "low", False), (0.7, 50, "low", True)],
+    [(0.85, 36, "high", False), (0.85, 30, "high", True), (0.7, 50, "low", True)],
 )
 def test_first_probabilities_alone_may_be_wrong(of_first, positives, off, is_wrong):
     P = np.repeat([of_first, 0.1], [50, 4000])
     y = np.concatenate([np.arange(50) < positives, np.arange(4000) % 10 == 0])
     found = dataclasses.replace(quality(P[y], P[~y], probability=(P[y], P[~y])), slope=None)
     told, wrong = markup.calibrated(found)
-    use = "Use them as an order only, or recalibrate them." if is_wrong else "This is beyond chance."
-    sentence = f"sum to {50 * of_first:g}, which is too {off}; {positives} are positive. {use}"
-    assert (sentence in told, wrong) == (True, is_wrong)
+    assert (f"too {off}; {positives} are positive" in told, wrong) == (True, is_wrong)
 
 
 @pytest.mark.parametrize(
@@ -406,7 +363,6 @@ def test_first_probabilities_alone_may_be_wrong(of_first, positives, off, is_wro
         ({"depths": [9]}, "at most the 6 rows"),
         ({"depths": []}, "one at least"),
         ({"budget": 7}, "at most the 6 rows"),
-        ({"push": "left"}, "push"),
         ({"probability": ([0.5], [0.5])}, "must be of the 2 positives and 4 negatives"),
         ({"probability": ([0.5, 2.0], [0.5] * 4)}, "from 0 to 1"),
     ],
@@ -444,6 +400,10 @@ def test_a_measure_by_its_key():
 
 # Which rows are held out -----------------------------------------------------------------------------
 
+DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]
+LATER = [True, False, True, False, True]
+FEW = [True] * 3 + [False] * 5
+
 
 def test_a_share_of_either_class():
     y = np.arange(1000) % 10 == 0
@@ -455,13 +415,22 @@ def test_a_share_of_either_class():
     assert hold_out.share([1, 1, 0, 0, 0], 0.99).sum() == 3  # and not all
 
 
-def test_a_share_needs_two_rows_of_either_class():
-    with pytest.raises(ValueError, match="there is 1 positive row, and 2 are needed"):
-        hold_out.share([True, False, False])
-    with pytest.raises(ValueError, match="there are no negative rows"):
-        hold_out.share([True, True])
-    with pytest.raises(ValueError, match="share"):
-        hold_out.share([True, False] * 5, 1.0)
+@pytest.mark.parametrize(
+    ("hold", "message"),
+    [
+        (lambda: hold_out.share([True, False, False]), "there is 1 positive row, and 2 are needed"),
+        (lambda: hold_out.share([True, True]), "there are no negative rows"),
+        (lambda: hold_out.share([True, False] * 5, 1.0), "share"),
+        (lambda: hold_out.share(FEW, 0.2, 0, [0, 0, 0, 1, 2, 3, 4, 5]), "the positive rows have too few different ids"),
+        (lambda: hold_out.share(FEW, 0.2, 0, [0, 1, 2, 3, 3, 3, 3, 3]), "the negative rows have too few different ids"),
+        (lambda: hold_out.latest(DAYS, 0.6, y=[0, 1, 0, 1, 0]), "none of the 3 rows held out is positive"),
+        (lambda: hold_out.latest(DAYS, 0.6, y=[0, 1, 1, 1, 0]), "none of the 2 rows to train on is negative"),
+        (lambda: hold_out.both([0, 0], [0, 1]), "no row is held out"),
+    ],
+)
+def test_either_part_needs_both_classes(hold, message):
+    with pytest.raises(ValueError, match=message):
+        hold()
 
 
 def in_units(n, seed, of_each=3):
@@ -472,8 +441,8 @@ def in_units(n, seed, of_each=3):
     return units, rng.random(n) < 0.1 + 0.3 * (units % 4 == 0)
 
 
-@pytest.mark.parametrize("seed", trials(5))
-@pytest.mark.parametrize("part", [0.05, 0.2, 0.7])
+@pytest.mark.parametrize("seed", trials(2))
+@pytest.mark.parametrize("part", [0.05, 0.7])
 def test_all_rows_of_a_unit_are_on_one_side(part, seed):
     units, y = in_units(900, seed)
     held = hold_out.share(y, part, seed, units)
@@ -487,14 +456,6 @@ def test_units_of_one_row_change_no_draw():
     assert (hold_out.share(y, 0.3, 5, np.arange(200)) == hold_out.share(y, 0.3, 5)).all()
     assert hold_out.units(["a", "b", "", ""]) is None
     assert hold_out.units(["a", "", "b", "a", ""]).tolist() == [0, 1, 2, 0, 3]
-
-
-def test_units_that_cannot_be_divided_are_refused():
-    y = np.array([True] * 3 + [False] * 5)
-    with pytest.raises(ValueError, match="the positive rows have too few different ids"):
-        hold_out.share(y, 0.2, 0, np.array([0, 0, 0, 1, 2, 3, 4, 5]))
-    with pytest.raises(ValueError, match="the negative rows have too few different ids"):
-        hold_out.share(y, 0.2, 0, np.array([0, 1, 2, 3, 3, 3, 3, 3]))
 
 
 def test_folds_keep_units_together():
@@ -512,6 +473,7 @@ def test_folds_keep_units_together():
     assert hold_out.folds(y, 5, 0, None) == 5
 
 
+@pytest.mark.usefixtures("few_points", "few_resamples")
 def test_the_choice_divides_rows_by_their_units():
     """Copies of rows of noise in several folds would make a list of noise look good."""
     rng = np.random.default_rng(0)
@@ -520,7 +482,7 @@ def test_the_choice_divides_rows_by_their_units():
     how = {"p": 1.0, "rankers": partial(pnorm.rankers.quantile_thresholds, linear=False), "compare": False}
     held = hold_out.share(y, 0.2, 0, units)
     apart, mixed = [job.tested(X, y, held, units=of, **how).learned.cross_validation for of in (units, None)]
-    assert apart.mean.max() < 0.65 < 0.8 < mixed.mean.max()
+    assert apart.mean.max() < 0.65 < 0.7 < mixed.mean.max()
 
 
 # Copies of training rows ------------------------------------------------------------------------------
@@ -551,12 +513,11 @@ def equal_rows(columns, training, held):
     return n_equal, n_told
 
 
-@pytest.mark.parametrize("seed", trials(3))
+@pytest.mark.parametrize("seed", trials(2))
 def test_copies_are_the_rows_that_a_comparison_of_all_pairs_finds(seed):
     rng = np.random.default_rng(seed)
-    columns = measured(200, seed)
     again = np.r_[np.arange(200), rng.choice(200, 40, replace=False)]
-    columns = [column[again] for column in columns]
+    columns = [column[again] for column in measured(200, seed)]
     order = rng.permutation(again.size)
     training, held = order[60:], order[:60]
     n_equal, n_told = equal_rows(columns, training, held)
@@ -565,15 +526,17 @@ def test_copies_are_the_rows_that_a_comparison_of_all_pairs_finds(seed):
 
 
 def test_rows_that_are_equal_by_chance_are_no_copies():
-    columns, held = measured(2000, 0), np.arange(2000) < 400
-    assert copies(pairs_of(columns, ~held, held)) == 0
+    columns, held = measured(800, 0), np.arange(800) < 160
+
+    def n_equal(columns):
+        assert copies(pairs_of(columns, ~held, held)) == 0
+        return equal_rows(columns, np.flatnonzero(~held), np.flatnonzero(held))[0]
+
     few = [np.round(columns[1] / 100.0), *columns[::2]]  # few values: nearly all rows are equal to others
-    assert equal_rows(few, np.flatnonzero(~held), np.flatnonzero(held))[0] > 380
-    assert copies(pairs_of(few, ~held, held)) == 0
+    assert n_equal(few) > 140
     columns[1][::3] = 0.0  # many rows without any purchase
     columns[0][::3] = columns[2][::3] = 0
-    assert equal_rows(columns, np.flatnonzero(~held), np.flatnonzero(held))[0] > 130
-    assert copies(pairs_of(columns, ~held, held)) == 0
+    assert n_equal(columns) > 50
 
 
 def test_equal_values_of_one_column_are_no_copies():
@@ -602,23 +565,16 @@ def test_a_test_with_copies_has_a_warning():
     y, held = (x[0] == 0)[again], np.arange(1000) >= 800
     how = {"p": 1.0, "l2": 0.1, "linear": True, "compare": False}
     found = job.tested(table, y, held, **how)
-    assert found.copied == ("95 or more of the 200 test rows are copies of training rows: the test may be too good.",)
+    assert found.copied[0].startswith("95 or more of the 200 test rows are copies of training rows")
     assert found.warnings[-1:] == found.copied
-    assert job.tested(table, y, held & (np.arange(1000) < 900), **how).copied == ()
     units = hold_out.units([str(k) for k in again])
     assert job.tested(table, y, hold_out.share(y, 0.2, 0, units), **how).copied == ()
-
-
-DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]
-LATER = [True, False, True, False, True]
 
 
 @pytest.mark.parametrize(
     "times",
     [
-        DAYS,
         np.array(DAYS, "M8[D]"),
-        [4, 1, 31, 0, 4],
         ["4,5", "1,5", "31,5", "0,5", "4,5"],
         ["05.01.2024", "01.01.2024", "01.02.2024", "31.12.2023", "05.01.2024"],
         ["10:30", "9:00", "23:15", "8:59", "10:30"],
@@ -654,28 +610,15 @@ def test_the_latest_rows_of_a_column_of_a_frame(library):
         (["soon", "late", "2024-01-01"], "'when' must hold dates, times or numbers.*soon"),
         ([True, False, True], "'when' must hold dates"),
         (["01/02/2024", "03/04/2024", "05/06/2024"], "day or the month"),
-        ([5, 5, 5], "all times in 'when' are the same"),
     ],
 )
 def test_times_that_say_nothing(times, message):
     with pytest.raises(ValueError, match=message):
         hold_out.latest(times, 0.3, name="'when'")
-
-
-def test_a_column_of_dates_without_a_date():
-    times = hold_out.Times("when", "date")
-    times.add(["", ""], np.arange(2))
-    with pytest.raises(ValueError, match="no row has a time in when; hold out rows at random"):
-        hold_out.latest(["", ""], name="when", known=times)
-
-
-def test_either_part_needs_both_classes():
-    with pytest.raises(ValueError, match="none of the 3 rows held out is positive"):
-        hold_out.latest(DAYS, 0.6, y=[0, 1, 0, 1, 0])
-    with pytest.raises(ValueError, match="none of the 2 rows to train on is negative"):
-        hold_out.latest(DAYS, 0.6, y=[0, 1, 1, 1, 0])
-    with pytest.raises(ValueError, match="no row is held out"):
-        hold_out.both([0, 0], [0, 1])
+    known = hold_out.Times("when", "date")
+    known.add(["", ""], np.arange(2))
+    with pytest.raises(ValueError, match="no row has a time in when"):
+        hold_out.latest(["", ""], name="when", known=known)
 
 
 # Learning and comparing -------------------------------------------------------------------------------
@@ -712,16 +655,15 @@ def test_learning_is_what_minimize_does():
         H = from_table(pos, neg, linear=True)
     lam, trace = pnorm.minimize(pos, neg, H, 1.0, l2=0.01, penalty="shapes", tol=1e-6)
     assert H == found.H
-    assert (lam == found.lam).all()
-    assert found.told == "line + cuts, p = 1, l2 = 0.01"
-    assert found.cross_validation is None
-    assert found.given == QUICK
+    assert (found.lam == lam).all()
+    assert (found.told, found.cross_validation, found.given) == ("line + cuts, p = 1, l2 = 0.01", None, QUICK)
     assert len(found.warnings) == 1
-    assert found.warnings[0].startswith("Columns left out: note.\n")
+    assert "note" in found.warnings[0]
     assert (found.score(pos) == pnorm.score(pos, H, lam)).all()
     assert (found.probability(found.score(pos)) == pnorm.probability(pos, H, lam, 1.0, trace.intercept)).all()
 
 
+@pytest.mark.usefixtures("few_points")
 def test_what_is_open_is_chosen_and_told_of():
     table, y = mixed(240)
     pos, neg = sides_of({name: table[name] for name in ("income", "city")}, y)
@@ -911,14 +853,13 @@ def test_boosted_trees_by_scikit_learn(n):
     assert metrics.auc(f[y], f[~y]) > metrics.auc(of_lines[y], of_lines[~y]) + 0.05
     A = np.column_stack([table["a"], b, kind])
     how = {"max_iter": 50, "early_stopping": False} if n == 90 else {"max_iter": 300, "early_stopping": True}
-    agreed = []
-    for seed in range(20):
-        model = ensemble.HistGradientBoostingClassifier(
-            learning_rate=0.05, categorical_features=[2], random_state=seed, **how
-        )
-        g = model.fit(np.concatenate([A[y], A[~y]]), np.sort(y)[::-1]).decision_function(A)
-        agreed.append(np.corrcoef(f, g)[0, 1])
-    assert max(agreed) > 0.98
+
+    def agrees(seed):
+        of = {"learning_rate": 0.05, "categorical_features": [2], "random_state": seed, **how}
+        model = ensemble.HistGradientBoostingClassifier(**of).fit(np.concatenate([A[y], A[~y]]), np.sort(y)[::-1])
+        return np.corrcoef(f, model.decision_function(A))[0, 1] > 0.98
+
+    assert any(agrees(seed) for seed in range(20))
 
 
 def test_boosted_trees_of_many_levels_of_large_numbers_and_of_new_rows():
@@ -951,7 +892,7 @@ def test_an_import_that_fails_in_the_training_of_boosted_trees_is_not_hidden(mon
         baselines(*sides_of(*mixed(100)))
 
 
-@pytest.mark.parametrize("n_threads", [None, 1, 2])
+@pytest.mark.parametrize("n_threads", [None, 2])
 def test_boosted_trees_use_one_thread_or_as_many_as_asked_for(monkeypatch, n_threads):
     ensemble = pytest.importorskip("sklearn.ensemble")
     threadpoolctl = pytest.importorskip("threadpoolctl")
@@ -964,8 +905,8 @@ def test_boosted_trees_use_one_thread_or_as_many_as_asked_for(monkeypatch, n_thr
             return own(self, *rows)
 
         monkeypatch.setattr(trees, name, told)
-    table, y = mixed(100)
-    baselines(*sides_of(table, y), n_threads=n_threads)[2].score(table)
+    table, y = mixed(60)
+    baselines(*sides_of({"income": table["income"]}, y), n_threads=n_threads)[2].score(table)
     assert used == [{n_threads or 1}] * 2
 
 
@@ -981,6 +922,7 @@ def test_baselines_of_columns_with_little_in_them():
 # The whole ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_from_a_table_to_a_tested_list():
     table, y = mixed(500)
     held = hold_out.share(y, 0.3, 1)
@@ -1053,17 +995,13 @@ def test_one_row_to_train_on():
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        (
-            {"budget": 50},
-            "budget must be less than the 20 rows held out; got 50. If a list has more rows, say so with of",
-        ),
+        ({"budget": 50}, "budget must be less than the 20 rows held out; got 50. If a list has more rows"),
         ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list; got 50$"),
         ({"budget": 5, "recall": 0.5}, "give one of budget"),
         ({"recall": 0.5, "push": "bottom"}, "recall is for a cut-off, which takes rows from the top"),
         ({"precision": 0.5, "at_least": 20}, "at_least must be less than the 20 held-out rows; got 20"),
         ({"precision": 0.5, "at_least": 5, "prior": 0.1}, "at_least counts held-out rows, and a prior weights them"),
         ({"at_least": 5}, "give one of precision, budget, recall; got none of them"),
-        ({"push": "left"}, "push"),
     ],
 )
 def test_testing_refuses_before_it_learns(how, message):
