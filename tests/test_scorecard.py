@@ -889,3 +889,13 @@ def test_the_zone_of_dates_is_that_of_the_rows(kind):
     H = rankers.from_table(frame, frame)
     card = pnorm.scorecard(H, np.arange(1.0, 1.0 + len(H)), pos=frame, neg=other)
     assert {column.zone for column in card.columns} == {"" if kind in ("mixed", "offset") else "UTC"}
+
+
+@pytest.mark.parametrize(("lam", "points"), [([8 / 6, 2 / 6], 14), ([-1 / 8, -4 / 8, -1 / 8], 17)])
+def test_of_scales_that_cost_alike_the_largest_is_taken(lam, points):
+    columns = [np.array([0.0, abs(jump)]) for jump in lam]
+    scales = points * np.linspace(1.0, 0.5, 100, endpoint=False) / max(np.abs(lam))
+    costs = np.array([sum(np.ptp(np.rint(s * v) / s - v) for v in columns) for s in scales])
+    alike = scales[costs <= min(costs) + 1e-12]
+    assert alike.size > 1
+    assert pnorm.scorecard(rankers.thresholds([[1]] * len(lam)), lam, points=points).scale == pytest.approx(alike.max())
