@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import re
 import sys
 from itertools import pairwise
 
@@ -34,15 +35,14 @@ def test_roc_shows_the_counts_and_the_first_crossing(runs):
         np.testing.assert_array_equal(line.get_xydata().T, metrics.roc_counts(*scores))
     assert left.get_xlim()[1] < full.get_xlim()[1]
     met = metrics.crossing(metrics.roc_counts(*lists[1]), metrics.roc_counts(*lists[16]))
-    assert met is not None
     np.testing.assert_array_equal(left.lines[-1].get_xydata(), [met])
-    assert left.get_legend().get_texts()[0].get_text() == "first crossing of p = 1 and p = 16"
+    (text,) = left.get_legend().get_texts()
+    assert {"p = 1", "p = 16"} <= set(re.findall(r"p = \d+", text.get_text()))
     assert left.get_xlim()[1] > met.false_positives
     assert len({line.get_color() for line in full.lines}) == 3
-    assert [each.get_title() for each in (left, full)] == ["leftmost part", "full curves"]
     axes = plt.subplots(1, 2)[1]
     axes[0].set_title("given")
-    assert [each.get_title() for each in plotting.roc(lists, ax=axes)] == ["given", "full curves"]
+    assert plotting.roc(lists, ax=axes)[0].get_title() == "given"
 
 
 def test_roc_of_lists_that_never_cross():
@@ -103,7 +103,7 @@ def test_axes_are_those_that_were_passed(runs):
     assert plt.get_fignums() == [figure.number]
 
 
-def test_push_path_draws_means_and_quantiles():
+def test_push_path_draws_means_and_quantiles_or_intervals_of_estimates(runs):
     rng = np.random.default_rng(0)
     values = {64: rng.normal(size=200), 1: rng.normal(size=200)}
     ax = plotting.push_path(values, label="train")
@@ -111,33 +111,26 @@ def test_push_path_draws_means_and_quantiles():
     wide, half = (band.get_paths()[0].vertices for band in ax.collections)
     assert np.isclose(wide[:, 1], np.quantile(values[64], 0.95)).any()
     assert np.isclose(half[:, 1], np.quantile(values[1], 0.25)).any()
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "64"]
     plotting.push_path({1: 3.0, 4: 4.0}, label="test", ax=ax)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "4", "64"]
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "test"]
-
-
-def test_push_path_draws_the_intervals_of_estimates(runs):
-    lists = runs[-1]
-    found = {p: metrics.auc(*scores, confidence=0.9, n_resamples=50) for p, scores in lists.items()}
+    found = {p: metrics.auc(*scores, confidence=0.9, n_resamples=50) for p, scores in runs[-1].items()}
     ax = plotting.push_path(found, label="AUC")
     np.testing.assert_array_equal(ax.lines[0].get_xydata(), [[p, float(value)] for p, value in found.items()])
     (band,) = ax.collections
     edges = band.get_paths()[0].vertices
     for p, value in found.items():
         assert {value.low, value.high} <= set(edges[edges[:, 0] == p, 1])
-    mixed = plotting.push_path({1: [0.5, 0.6], 4: found[4]})  # numbers, as soon as one is
-    assert len(mixed.collections) == 2
+    assert len(plotting.push_path({1: [0.5, 0.6], 4: found[4]}).collections) == 2  # numbers, as soon as one is
 
 
 def test_precision_by_depth_is_that_of_the_measure(runs):
     lists = {p: runs[-1][p] for p in (1, 16)}
     ax = plotting.precision_by_depth(lists)
-    assert [line.get_label() for line in ax.lines[:2]] == ["p = 1", "p = 16"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["p = 1", "p = 16"]
     assert ax.get_xscale() == "log"
     assert ax.lines[2].get_ydata() == [0.4, 0.4]
-    assert [text.get_text() for text in ax.texts] == ["share of positives in all rows"]
     for line, band, scores in zip(ax.lines, ax.collections, lists.values(), strict=False):
         depths = line.get_xdata()
         assert depths[[0, -1]].tolist() == [1.0, 100.0]
@@ -147,7 +140,6 @@ def test_precision_by_depth_is_that_of_the_measure(runs):
             assert y == float(exact)
             drawn = edges[edges[:, 0] == k, 1]
             assert (drawn.min(), drawn.max()) == (exact.low, exact.high)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["p = 1", "p = 16"]
 
 
 def test_precision_by_depth_of_parts_of_lists_and_of_tables(runs):
@@ -156,19 +148,17 @@ def test_precision_by_depth_of_parts_of_lists_and_of_tables(runs):
     ax = plotting.precision_by_depth(scores, confidence=None)
     assert not ax.collections
     assert ax.get_legend() is None
-    assert ax.get_xlim() == (10.0, 3300.0)
-    assert ax.get_ylim()[0] == 0.0
+    assert (ax.get_xlim(), ax.get_ylim()[0]) == ((10.0, 3300.0), 0.0)
+    assert len(ax.lines[0].get_xdata()) <= 80
     many = plotting.precision_by_depth((rng.normal(1, 1, 3000), rng.normal(size=300)))
     # below the share of positives, 0.91, and the band at k = 10: if all are positive, from 0.69 (Clopper and Pearson)
     assert many.get_ylim()[0] == 0.5
-    assert len(ax.lines[0].get_xdata()) <= 80
     table = metrics.ScoreTable.of(*scores)
     of_table = plotting.precision_by_depth({"table": table, 4: runs[-1][4]}, top=50, n_resamples=50)
     assert of_table.lines[0].get_xdata().tolist() == list(range(1, 51))
     exact = [metrics.precision_at(*scores, k) for k in range(1, 51)]
     np.testing.assert_allclose(of_table.lines[0].get_ydata(), exact, atol=1e-12)
     assert [line.get_ydata()[0] for line in of_table.lines[2:]] == pytest.approx([300 / 3300, 0.4])
-    assert of_table.texts[0].get_text() == "shares of positives in all rows"
 
 
 def test_calibration_counts_what_was_observed():
@@ -255,21 +245,22 @@ def _contrast(a, b):
 
 
 def test_drawings_can_be_seen_on_every_background(runs):
-    style = "dark_background"
-    with plt.style.context(style):
+    with plt.style.context("dark_background"):
         before = dict(matplotlib.rcParams)
-        for ax in _every_drawing(runs):
+        drawn = list(_every_drawing(runs))
+        for ax in drawn:
             paper = ax.get_facecolor()
             colours = [line.get_color() for line in ax.lines if line.get_linestyle() != "None"]
             colours += [line.get_markeredgecolor() for line in ax.lines if line.get_linestyle() == "None"]
             colours += [bar.get_facecolor() for bar in ax.patches]
             colours += [text.get_color() for text in ax.texts]
             assert min(_contrast(colour, paper) for colour in colours) > 1.6, ax.get_ylabel()
-            ax.figure.canvas.draw()
             legend = ax.get_legend()
             if legend is not None:
                 words = legend.get_texts()[0].get_color()
                 assert _contrast(legend.get_frame().get_facecolor(), words) > 3.5
+        for figure in {ax.figure for ax in drawn}:
+            figure.canvas.draw()
         assert dict(matplotlib.rcParams) == before
 
 
@@ -287,11 +278,9 @@ def test_dark_axes_in_a_light_style_get_light_colours(runs):
 
 
 def test_no_line_runs_through_the_words_of_a_legend(runs):
-    pos, neg, found, lists = runs
+    _, _, found, lists = runs
     axes = [*plotting.roc(lists), plotting.trace({p: trace for p, (_, trace) in found.items()})]
-    axes.append(plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a"))
-    axes.append(plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1, 4], 5, folds=2)))
-    for ax in axes:
+    for ax in [*axes, plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a")]:
         frame = ax.get_legend().get_frame()
         assert ax.get_legend().get_frame_on()
         assert frame.get_alpha() >= 0.8
@@ -321,11 +310,10 @@ def test_weights_are_in_order_of_what_they_move(runs):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["b", "d"]
     assert [bar.get_width() for bar in ax.patches] == [-3.0, 2.0]
     assert ax.patches[0].get_facecolor() != ax.patches[1].get_facecolor()
-    assert ax.get_title() == "the first 2 of 3 weak rankers in use"
+    assert "first 2 of 3" in ax.get_title()
     moved = lam * np.ptp(pos * [10, 1, 1, 1], axis=0)
     ax = plotting.weights(lam, H, pos * [10, 1, 1, 1])
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([moved[0], moved[1], moved[3]])
-    assert plotting.weights(lam, H, pos[:1], top=2).get_title() == "the first 2 of 3 weak rankers in use"
     assert [text.get_text() for text in plotting.weights(lam).get_yticklabels()] == ["h[1]", "h[3]", "h[0]"]
     assert plotting.weights(lam, None, pos).get_yticklabels()[0].get_text() == "x1"
 
@@ -413,15 +401,14 @@ def test_cross_validation_of_penalties_falls_from_left_to_right(runs):
     assert (zero.get_xscale(), zero.get_xlim()) == ("symlog", (1.0, 0.0))
 
 
-@pytest.mark.parametrize(("points", "scale", "label"), [({"p": 4, "l2": [0.1, 10, 1]}, "log", "l2"),
-                                                       ({"p": 4, "l2": [0.1, 0, 1]}, "symlog", "l2"),
-                                                       ({"p": [4, 1, 16]}, "log", "p")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("points", "scale", "label"), [({"p": 4, "l2": [0.1, 0, 1]}, "symlog", "l2"), ({"p": [4, 1, 16]}, "log", "p")]
+)
 def test_coefficient_path_names_the_largest(runs, points, scale, label):
     pos, neg, *_ = runs
     path = pnorm.minimize_path(pos, neg, pnorm.rankers.columns(4, names=["a", "b", "c", "d"]), **points)
     ax = plotting.coefficient_path(path, top=2)
-    assert ax.get_xscale() == scale
-    assert ax.get_xlabel() == label
+    assert (ax.get_xscale(), ax.get_xlabel()) == (scale, label)
     largest = np.argsort(-np.abs(path.lam).max(axis=0))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [path.names[j] for j in largest[:2]]
     values = getattr(path, label)
@@ -452,14 +439,7 @@ def test_one_list_is_drawn_from_two_sides_from_a_pair_or_with_labels(name):
     pos, neg = f[Y == 1], f[Y == 0]
     expected = data_of(draw({"a": (pos, neg)}))
     words = np.where(Y == 1, "won", "lost")
-    for drawn in (
-        draw((pos, neg)),
-        draw(pos, neg),
-        draw(f, y=Y),
-        draw(f.tolist(), y=Y.tolist()),
-        draw(f, y=words, pos_label="won"),
-        draw({"a": f}, y=Y),
-    ):
+    for drawn in (draw((pos, neg)), draw(pos, neg), draw(f.tolist(), y=Y.tolist()), draw(f, y=words, pos_label="won")):
         assert data_of(drawn) == expected
     two = {"a": (pos, neg), "b": (pos[::-1] / 2, neg)}
     both = {"a": f, "b": np.r_[pos[::-1] / 2, neg]}
@@ -468,14 +448,11 @@ def test_one_list_is_drawn_from_two_sides_from_a_pair_or_with_labels(name):
         (lambda: draw(f), TypeError, "With one vector of scores, pass the labels as well: y=labels"),
         (lambda: draw({"a": f}, neg), ValueError, "lists is a mapping of several; leave f_neg out"),
         (lambda: draw(pos, neg, y=Y), ValueError, "f_neg and y are both given"),
-        (lambda: draw((pos, neg), y=Y), TypeError, "Leave y out for two sides"),
-        (lambda: draw(pos, neg, pos_label=1), ValueError, "pos_label needs labels"),
         (lambda: draw({"a": f, "b": f[1:]}, y=Y), ValueError, "list 'b': y must hold one label per row, 6; got 7"),
         (lambda: draw(metrics.ScoreTable.of(pos, neg), y=Y), TypeError, "holds both sides; leave y"),
     ):
-        with pytest.raises(error) as caught:
+        with pytest.raises(error, match=re.escape(message)):
             call()
-        assert message in str(caught.value)
 
 
 def test_what_other_functions_returned_is_drawn_as_it_is():
@@ -516,52 +493,38 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
     ("call", "error", "message"),
     [
         (lambda: plotting.roc({}), ValueError, "lists is empty; at least one is needed"),
-        (lambda: plotting.roc([1, 2]), TypeError, "a list must be a pair of scores (f_pos, f_neg), or a Roc; got list. With one vector of scores, pass the labels as well: y=labels"),
         (lambda: plotting.roc({1: 3}), TypeError, "list 1 must be a pair of scores (f_pos, f_neg), or a Roc"),
         (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got [None, None, None]"),
-        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=3), ValueError, "ax must be one Axes or a pair of them; got 3"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, units="shares"), ValueError, "units must be one of 'counts', 'rates'; got 'shares'"),
         (lambda: plotting.roc({1: metrics.Roc(np.zeros(2), np.ones(2))}, units="rates"), ValueError, "list 1 must have positives and negatives, for rates"),
         (lambda: plotting.precision_by_depth({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
-        (lambda: plotting.precision_by_depth(3), TypeError, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping"),
         (lambda: plotting.precision_by_depth(([1], [2]), top=0), ValueError, "top must be at least 1"),
         (lambda: plotting.precision_by_depth(([1], [2]), confidence=1.0), ValueError, "confidence must be above 0 and below 1; got 1.0"),
-        (lambda: plotting.ranked_list(metrics.ScoreTable.of([1], [2])), TypeError, "a list must be a pair of scores (f_pos, f_neg); a ScoreTable has no single rows"),
-        (lambda: plotting.calibration({"a": ([0.5], [-0.5])}), ValueError, "P_neg of list 'a' must be from 0 to 1; pass what pnorm.probability returns"),
-        (lambda: plotting.calibration([0.5]), TypeError, "the probabilities must be a pair, of the positives and of the negatives"),
+        (lambda: plotting.ranked_list(metrics.ScoreTable.of([1], [2])), TypeError, "a ScoreTable has no single rows"),
+        (lambda: plotting.calibration({"a": ([0.5], [-0.5])}), ValueError, "P_neg of list 'a' must be from 0 to 1"),
         (lambda: plotting.calibration(([0.5], [np.nan])), ValueError, "P_neg has nan at position 0"),
         (lambda: plotting.reasons(RUN), TypeError, "explanation must be what pnorm.explain returned; got Trace"),
         (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0], reference=[0.0]), 1), ValueError, "row must be below 1, counted from 0; got 1"),
-        (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0], reference=[0.0]), top=0), ValueError, "top must be at least 1"),
-        (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients (lam) that train returned with it"),
+        (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients (lam)"),
+        (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
         (lambda: plotting.push_path({1: []}), ValueError, "values must hold one number at least for every p"),
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
-        (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives, and not out of all proportion; got 1000000000.0"),
-        (lambda: plotting.ranked_list({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
-        (lambda: plotting.push_path({1: [np.nan]}), ValueError, "values at p = 1 has nan at position 0"),
+        (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives"),
         (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping from labels to them; got int"),
-        (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),
-        (lambda: plotting.weights([1.0], top=0), ValueError, "top must be at least 1"),
-        (lambda: plotting.ranked_list(4), TypeError, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping"),
-        (lambda: plotting.ranked_list(([1], [2]), top=0), ValueError, "top must be at least 1"),
         (lambda: plotting.cross_validation(RUN), TypeError, "found must be what pnorm.cross_validate returned; got Trace"),
         (lambda: plotting.coefficient_path(RUN), TypeError, "path must be what pnorm.minimize_path returned; got Trace"),
-        (lambda: plotting.coefficient_path(pnorm.minimize_path([[1.0], [0.0]], [[0.5]], l2=[1]), top=0), ValueError, "top must be at least 1"),
     ],
 )  # fmt: skip
 def test_refusals(call, error, message):
-    with pytest.raises(error) as caught:
+    with pytest.raises(error, match=re.escape(message)):
         call()
-    assert message in str(caught.value)
 
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(
-        ImportError, match=r"pnorm\.plotting needs Matplotlib\. Install it with: pip install .pnorm-push\[plot\]"
-    ):
+    with pytest.raises(ImportError, match=r"pip install .pnorm-push\[plot\]"):
         plotting.ranked_list(([1], [0]))
 
 
@@ -599,7 +562,7 @@ def test_shapes_are_what_columns_add_to_the_score():
     assert plotting.shapes(lam, both, ["a", "town"], ax=given)[0] is given[0]
 
 
-@pytest.mark.parametrize(("n", "lines", "across"), [(1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 2, 2), (5, 2, 3), (6, 2, 3)])
+@pytest.mark.parametrize(("n", "lines", "across"), [(1, 1, 1), (3, 1, 3), (4, 2, 2), (5, 2, 3)])
 def test_shapes_stand_in_a_grid(n, lines, across):
     H = pnorm.rankers.thresholds([[0, 1]] * n)
     axes = plotting.shapes(np.arange(1.0, 2 * n + 1), H)
@@ -607,8 +570,7 @@ def test_shapes_stand_in_a_grid(n, lines, across):
     assert len(axes[0].figure.axes) == n
     assert axes[0].get_subplotspec().get_gridspec().get_geometry() == (lines, across)
     assert axes[0].figure.get_size_inches()[0] <= 7.5
-    for k, ax in enumerate(axes):
-        assert ax.get_ylabel() == ("" if k % across else "part of the score")
+    assert [ax.get_ylabel() != "" for ax in axes] == [k % across == 0 for k in range(n)]
 
 
 def test_shapes_of_a_table_have_dates_and_bars():
@@ -634,23 +596,15 @@ def ends_of(ax):
     return ax.lines[0].get_xdata()[[0, -1]].tolist()
 
 
-def test_shapes_extend_over_cuts_that_have_no_coefficient():
-    H = pnorm.rankers.thresholds([np.arange(0.5, 7.0), [0.1, 3.3, 950.2]], names=["visits", "amount"])
+def test_shapes_extend_over_cuts_and_rows():
+    H = pnorm.rankers.thresholds([np.arange(0.5, 7.0), [0.1, 3.3, 950.2]])  # cuts without a coefficient at the ends
     axes = plotting.shapes(np.r_[0, 2.0, 1.0, np.zeros(5), 1.0, 0], H)
-    assert [ax.get_xlabel() for ax in axes] == ["visits", "amount"]
-    assert ends_of(axes[0]) == [0.0, 7.0]
-    assert ends_of(axes[1]) == [0.0, 950.2]
-
-
-def test_shapes_go_on_beyond_cuts_with_a_coefficient():
+    assert [ends_of(ax) for ax in axes] == [[0.0, 7.0], [0.0, 950.2]]
     axes = plotting.shapes(np.ones(4), pnorm.rankers.thresholds([[400.5, 5000.5], [100.0, 5000.0]]))
     for ax, low, high in zip(axes, (400.5, 100.0), (5000.5, 5000.0), strict=True):
         start, stop = ends_of(ax)
         assert 0.0 <= start < low - 50.0
         assert high + 400.0 < stop < high + 600.0
-
-
-def test_shapes_extend_over_the_rows():
     H, X = pnorm.rankers.thresholds([[1.5, 2.5]]), np.arange(-100.0, 101.0).reshape(-1, 1)
     (ax,) = plotting.shapes(pnorm.shapes([1.0, 2.0], H, X))
     np.testing.assert_allclose(ends_of(ax), [-98.0, 98.0], atol=1.0)
@@ -672,17 +626,14 @@ def test_shapes_of_an_estimator_extend_over_its_training_rows():
         np.testing.assert_array_equal(ax.get_xticks(), np.floor(ax.get_xticks()))
 
 
-@pytest.mark.parametrize("cuts", [[1.5, 2.5], [0.5], [2.0, 2.5]])
-def test_shapes_of_whole_numbers_have_whole_ticks(cuts):
-    (ax,) = plotting.shapes(np.ones(len(cuts)), pnorm.rankers.thresholds([cuts]))
-    ticks = ax.get_xticks()
-    np.testing.assert_array_equal(ticks, np.floor(ticks))
-    (ax,) = plotting.shapes(np.ones(2), pnorm.rankers.thresholds([[0.2, 0.4]]))
-    assert (ax.get_xticks() != np.floor(ax.get_xticks())).any()
+def test_shapes_of_whole_numbers_have_whole_ticks():
+    for cuts, is_whole in (([1.5, 2.5], True), ([2.0, 2.5], True), ([0.2, 0.4], False)):
+        (ax,) = plotting.shapes(np.ones(2), pnorm.rankers.thresholds([cuts]))
+        assert (ax.get_xticks() == np.floor(ax.get_xticks())).all() == is_whole
 
 
 @each_value()
-@pytest.mark.parametrize("score", [-3.0, -0.01, 0.0, 3.0])
+@pytest.mark.parametrize("score", [-3.0, 0.0, 3.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_missing_values_are_apart_from_the_axis(n, score):
     X = np.c_[np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan], np.r_[0.0, 1.0, 2.0, np.nan]][:, :n]
@@ -740,17 +691,12 @@ def test_shapes_of_one_column_in_several_collections_add_up():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (([0.0, 0.0], pnorm.rankers.thresholds([[0, 1]])), ValueError, "no column has a shape with these coefficients"),
         (([1.0], pnorm.rankers.columns(1)), ValueError, "no column has a shape with these coefficients"),
-        (
-            ([1.0, 0.0], pnorm.rankers.thresholds([[0], [1]]), "x1"),
-            ValueError,
-            "the column 'x1' has no shape with these coefficients; those with one are 'x0'",
-        ),
+        (([1.0, 0.0], pnorm.rankers.thresholds([[0], [1]]), "x1"), ValueError, "'x1' has no shape .* those with one are 'x0'"),
         (([1.0], [len]), TypeError, "H must be a collection made by pnorm.rankers; got list"),
         (([1.0], pnorm.rankers.thresholds([[0, 1]])), ValueError, r"lam must have shape \(2,\)"),
     ],
-)
+)  # fmt: skip
 def test_shapes_that_cannot_be_drawn(arguments, error, message):
     with pytest.raises(error, match=message):
         plotting.shapes(*arguments)
@@ -768,9 +714,7 @@ def ends_of_band(ax):
 
 
 @each_value()
-@pytest.mark.parametrize(
-    ("low", "high"), [(10_000, 60_000), (-30_000, 1_200_000), (10_000, 20_000), (0.0112, 0.0187), (18, 90)]
-)
+@pytest.mark.parametrize(("low", "high"), [(-30_000, 1_200_000), (10_000, 20_000), (0.0112, 0.0187)])
 @pytest.mark.parametrize("gone", [0.0, 0.2])
 @pytest.mark.parametrize("width", [5.0, 7.2])
 def test_the_numbers_of_an_axis_are_apart(low, high, gone, width):
@@ -883,20 +827,16 @@ def test_refits_may_be_coefficients_models_or_shapes():
 @pytest.mark.parametrize(
     ("others", "error", "message"),
     [
-        (lambda shapes: shapes, TypeError, "others must be a sequence of refits, such as a list of Shapes; got Shapes"),
-        (lambda shapes: 3, TypeError, "others must be a sequence of refits, such as a list of Shapes; got int"),
-        (lambda shapes: [shapes], ValueError, "others must be at least 2 refits; got 1"),
-        (lambda shapes: [shapes, [1.0]], TypeError, r"others\[1\]: H must be a collection made by pnorm.rankers"),
+        (lambda own: own, TypeError, "others must be a sequence of refits, such as a list of Shapes; got Shapes"),
+        (lambda own: [own], ValueError, "others must be at least 2 refits; got 1"),
+        (lambda own: [own, [1.0]], TypeError, r"others\[1\]: H must be a collection made by pnorm.rankers"),
         (
-            lambda shapes: [shapes, pnorm.shapes([1.0], pnorm.rankers.thresholds([[0]], names=["b"]))],
+            lambda own: [own, pnorm.shapes([1.0], pnorm.rankers.thresholds([[0]], names=["b"]))],
             ValueError,
             r"others\[1\] has none of the columns of the score",
         ),
         (
-            lambda shapes: [
-                pnorm.shapes([1.0, 2.0], pnorm.rankers.from_table({"a": ["x"] * 9}, {"a": ["y"] * 9})),
-                shapes,
-            ],
+            lambda own: [pnorm.shapes([1.0, 2.0], pnorm.rankers.from_table({"a": ["x"] * 9}, {"a": ["y"] * 9})), own],
             ValueError,
             r"others\[0\] has levels in the column 'a', and the score has numbers",
         ),
@@ -930,14 +870,13 @@ def test_the_first_of_three_named_lists_is_thick_and_above_the_others(runs):
             assert ahead == [leads] * len(others)
 
 
-def test_the_crossing_is_named_on_as_many_lines_as_the_axes_have_room_for(runs):
-    lists = {f"a name that is as long as this one, number {k}": of for k, of in runs[-1].items()}
-    for size, names, n_lines in (((9, 4), runs[-1], 1), ((5, 3), runs[-1], 2), ((9, 4), lists, 3)):
+def test_the_words_of_a_crossing_stay_within_the_axes(runs):
+    lists = {f"a name as long as this, {k}": of for k, of in runs[-1].items()}
+    for size, of in (((9, 4), runs[-1]), ((5, 3), runs[-1]), ((9, 4), lists)):
         figure, axes = plt.subplots(1, 2, figsize=size)
-        left, _ = plotting.roc(names, ax=axes)
-        (legend,) = left.get_legend().get_texts()
-        assert len(legend.get_text().splitlines()) == n_lines, size
-        plt.close(figure)
+        left, _ = plotting.roc(of, ax=axes)
+        figure.canvas.draw()
+        assert left.get_legend().get_window_extent().width <= left.bbox.width
 
 
 def _with_names(name, runs):
