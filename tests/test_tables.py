@@ -7,6 +7,7 @@ import gzip
 import io
 import itertools
 import lzma
+import struct
 import sys
 import zipfile
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from repeats import each_value, examples
 
 import pnorm
-from pnorm._tables import TableError, batches_of, csv_stream, delimited, open_source
+from pnorm._tables import TableError, batches_of, csv_stream, delimited, extent, open_source
 from pnorm._tables.delimited import CsvSource
 from pnorm._tables.source import texts_of
 
@@ -625,3 +626,100 @@ def test_what_follows_compressed_data_is_no_end(tmp_path, way, behind):
 def test_what_is_to_be_unpacked_by_hand(tmp_path, data):
     with pytest.raises(TableError, match=r"t\.csv is .*; unpack"):
         opened(tmp_path, data)
+
+
+# Cells that are far apart
+
+
+def record(kind, data=b""):
+    """A record of a binary workbook; the parts of one of a sheet are below."""
+    size, written = len(data), []
+    while size > 127:
+        written.append(size & 127 | 128)
+        size >>= 7
+    return bytes([kind] if kind < 128 else [kind & 127 | 128, kind >> 7]) + bytes([*written, size]) + data
+
+
+def binary(cells):
+    """A binary workbook of texts, by row and column from 1; None is a cell that has a format alone."""
+
+    def text(word):
+        return struct.pack("<I", len(word)) + word.encode("utf-16-le")
+
+    sheet = record(129) + record(148, bytes(16)) + record(145)
+    for row in sorted({row for row, _ in cells}):
+        sheet += record(0, struct.pack("<IIHHBI", row - 1, 0, 300, 0, 0, 0))
+        for column, word in sorted((of[1], word) for of, word in cells.items() if of[0] == row):
+            sheet += record(1 if word is None else 6, struct.pack("<II", column - 1, 0) + text(word or ""))
+    relation = "<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'><Relationship Id='{}' Type='{}' Target='{}'/></Relationships>"
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    return zipped(**{
+        "[Content_Types].xml": "<Types xmlns='http://schemas.openxmlformats.org/package/2006/content-types'>"
+        "<Default Extension='bin' ContentType='application/vnd.ms-excel.sheet.binary.macroEnabled.main'/></Types>",
+        "_rels/.rels": relation.format("r1", f"{kinds}/officeDocument", "xl/workbook.bin"),
+        "xl/workbook.bin": record(131) + record(143) + record(156, struct.pack("<II", 0, 1) + text("r1") + text("S")) + record(144) + record(132),
+        "xl/_rels/workbook.bin.rels": relation.format("r1", f"{kinds}/worksheet", "worksheets/sheet1.bin"),
+        "xl/worksheets/sheet1.bin": sheet + record(146) + record(130),
+    })  # fmt: skip
+
+
+def of_xml(cells):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "S"
+    for (row, column), word in cells.items():
+        cell = book.active.cell(row, column, word)
+        if word is None:
+            cell.font = openpyxl.styles.Font(bold=True)
+    sink = io.BytesIO()
+    book.save(sink)
+    return sink.getvalue()
+
+
+FEW = {(row, column): f"{'xy'[column - 1]}{row}" for row in range(1, 31) for column in (1, 2)}
+LAST_ROW, LAST = 1_048_576, 16_384
+
+
+@pytest.mark.parametrize("write", [of_xml, binary])
+@pytest.mark.parametrize(
+    ("far", "told"),
+    [
+        ([(LAST_ROW, 17)], ["Q1048576"]),
+        ([(400, LAST)], ["XFD400"]),
+        ([(5, 100), (LAST_ROW, 1)], ["CV5", "A1048576"]),
+        ([(90_000, 60)], ["BH90000"]),
+    ],
+)
+def test_a_cell_far_from_the_table_is_named(tmp_path, write, far, told):
+    pytest.importorskip("python_calamine")
+    with pytest.raises(TableError) as raised:
+        opened(tmp_path, write(FEW | dict.fromkeys(far, "note")), "t.xlsx")
+    assert all(f" {cell}" in str(raised.value) for cell in told)
+
+
+@pytest.mark.parametrize("write", [of_xml, binary])
+def test_a_note_in_the_last_cell_does_not_end_the_process(write):
+    """The reader would ask for 550 GB."""
+    with pytest.raises(
+        TableError, match="the sheet S of t has 61 cells with a value, and one as far away as XFD1048576"
+    ):
+        extent.check_extent("t", write(FEW | {(LAST_ROW, LAST): "note"}), "S")
+
+
+@pytest.mark.parametrize("write", [of_xml, binary])
+@pytest.mark.parametrize("more", [{}, {(LAST_ROW, LAST): None}, {(9000, 2): "note"}, {(1, 3): "z", (1, 5000): "note"}])
+def test_a_sheet_with_empty_cells_is_read(tmp_path, write, more):
+    pytest.importorskip("python_calamine")
+    source = opened(tmp_path, write(FEW | more), "t.xlsx")
+    assert source.column("x1")[:29] == [f"x{row}" for row in range(2, 31)]
+
+
+def test_the_cells_of_a_large_sheet_are_counted_as_they_are(monkeypatch):
+    """In parts of any size, of any sheet of the workbook."""
+    data = workbook([["a", None, "c"]] + [[1.5, None, "x" * 99], [None, True, None]] * 50, more=[[1]])
+    for n_bytes in (2**20, 1000, 77):
+        monkeypatch.setattr(extent, "_BYTES", n_bytes)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for sheet, expected in (("Leads", (2 + 150, {1: 100, 2: 101, 3: 100})), ("more", (1, {1: 1}))):
+                with archive.open(extent._part(archive, sheet)) as file:
+                    assert extent._of_xml(file) == expected

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pnorm._checks.text import counted, first, install, shown
+from pnorm._tables.extent import check_extent
 from pnorm._tables.source import Source, TableError
 from pnorm._tables.text import has_header, names_of
 
@@ -29,6 +30,7 @@ class WorkbookSource(Source):
             book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
             sheets = list(book.sheet_names)
             chosen = _chosen(path, sheets, sheet)
+            check_extent(path, data, chosen)
             read = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
         except calamine.CalamineError as error:
             raise TableError(f"{path} is a workbook that cannot be read: {error}") from None
