@@ -10,6 +10,7 @@ from repeats import SEED, TRIALS
 
 # Before NumPy is imported: tests run beside each other, and the threads of BLAS would wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from pnorm import _default
 from pnorm._job import quality

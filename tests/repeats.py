@@ -25,6 +25,12 @@ def examples(number):
     return settings(max_examples=number * TRIALS)
 
 
+def some(cases, one_in):
+    """Return one in so many of some cases, others for another seed, and more of them with more trials."""
+    step = max(1, one_in // TRIALS)
+    return list(cases)[SEED % step :: step]
+
+
 def with_each_value(cases, times=1):
     """Return few of the cases, as unlike as can be: each value of each parameter is in so many, or in all that have it.
 

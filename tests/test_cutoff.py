@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from repeats import each_value
+from repeats import TRIALS, each_value
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
@@ -17,7 +17,7 @@ from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
 import pnorm
 from pnorm import _cutoff
 
-LISTS, FEWER = 1000, 200
+LISTS, FEWER = 400 * TRIALS, 150 * TRIALS
 
 
 def normal_list(rng, n=500, share=0.3, apart=2.0):

@@ -262,6 +262,7 @@ def test_weights_of_any_size():
         np.testing.assert_allclose(other.log_objective - 4 * np.log(scale), trace.log_objective, atol=1e-9)
 
 
+@each_value()
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize(("seed", "t_max"), [(1, 3000), (4, 1000), (6, 400)])
 def test_rankers_that_separate_only_together_end_in_finite_numbers(seed, t_max, p):
