@@ -50,7 +50,8 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
-from pnorm.rankers._coded import BothSides, counted_of
+from pnorm.rankers._alike import deal, hashes, together
+from pnorm.rankers._coded import BothSides, counted_of, is_coded
 from pnorm.rankers._from_table import told_once
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
@@ -788,7 +789,9 @@ def cross_validate(
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
     for c, called in zip((counted.c_pos, counted.c_neg), rows.weights_called, strict=True):
         _checks.summable(c, called)
-    number = assign_folds(rows.folds(folds), counted, where, (n_pos, n_neg), _checks.generator(seed))
+    folds, H_of_first = rows.folds(folds), next(iter(kinds.values()))
+    units = None if is_pair(folds) or counted.groups is not None else _units(pos, neg, H_of_first, counted)
+    number = assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed), units)
     n_folds = int(number[0].max()) + 1
     with rows.named():
         sources: list[tuple[Any, Any, Any]] = [
@@ -1004,17 +1007,25 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
 
 
 def assign_folds(
-    folds: Any, counted: CaseWeights, where: Sides, sizes: tuple[int, int], rng: np.random.Generator
+    folds: Any,
+    counted: CaseWeights,
+    where: Sides,
+    sizes: tuple[int, int],
+    rng: np.random.Generator,
+    units: Index | None = None,
 ) -> Sides:
-    """Return the fold of each row of positive weight."""
+    """Return the fold of each row of positive weight; of `units` of these, all rows are in one fold."""
     groups = counted.groups
     if not is_pair(folds):
-        n_pos, n_neg = (own.size for own in where)
-        n = number_of_folds(folds, counted, (n_pos, n_neg))
+        own_sizes = where[0].size, where[1].size
+        n = number_of_folds(folds, counted, own_sizes)
         if groups is not None:
-            of_group = _random_folds(groups.n, n, rng)
+            of_group = np.empty(groups.n, np.intp)
+            of_group[rng.permutation(groups.n)] = np.arange(groups.n) % n
             return of_group[groups.pos], of_group[groups.neg]
-        return _random_folds(n_pos, n, rng), _random_folds(n_neg, n, rng)
+        positive = np.repeat([True, False], own_sizes)
+        dealt = deal(positive, n, rng, units)
+        return dealt[positive], dealt[~positive]
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")
     pos, neg = (_checks.folds(of_side, f"folds[{side}]", sizes[side])[where[side]] for side, of_side in enumerate(pair))
     n = 1 + max(int(pos.max()), int(neg.max()))
@@ -1037,6 +1048,12 @@ def assign_folds(
     return pos, neg
 
 
+def _units(pos: Any, neg: Any, H: Any, counted: CaseWeights) -> Index | None:
+    """Return the units of equal rows among those that count."""
+    of_sides = counted.select(hashes(pos, H), hashes(neg, H))
+    return together(of_sides, np.repeat([True, False], [of_side.size for of_side in of_sides]), is_coded(pos))
+
+
 def is_pair(folds: Any) -> bool:
     """Return whether folds are given row by row, and not as their number."""
     return isinstance(folds, Sequence | np.ndarray) and getattr(folds, "ndim", 1) != 0
@@ -1056,10 +1073,3 @@ def number_of_folds(folds: Any, counted: CaseWeights, sizes: tuple[int, int]) ->
             f"{sizes[1]}"
         )
     return n
-
-
-def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:
-    """Assign folds 0, 1, ..., n - 1 in turn to rows in random order."""
-    number = np.empty(size, np.intp)
-    number[rng.permutation(size)] = np.arange(size) % n
-    return number

@@ -24,6 +24,7 @@ from pnorm.metrics import Estimate
 from pnorm.metrics._by_name import LARGER, scorer_of_lists, shared_rows
 from pnorm.metrics._shares import platt_slope
 from pnorm.rankers import Rankers
+from pnorm.rankers._alike import deal, joined, near_copies, once, units_of
 from pnorm.rankers._table import Table
 
 LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
@@ -166,6 +167,10 @@ _CHANCE = 0.5
 _CONFIDENCE = 0.99
 """Of both intervals. It is high because the setting is the best of many, and because there are two measures."""
 
+STEEP, SPLIT = 0.2, 0.25
+"""The slope of held-out rows below which there may be copies, and the share of rows from which on given folds are said
+to split equal ones."""
+
 _ORDERS, _CELLS = (200, 1000), 2**22
 """Least and largest number of random orders, and the number of scores of all of them that is aimed at."""
 
@@ -251,6 +256,8 @@ class Chosen:
     """Whether something had to be chosen and a side has one row."""
     out_of_fold: OutOfFold | None = None
     """Measures of held-out rows with this choice, if asked for and chosen by cross-validation."""
+    copied: str = ""
+    """Why held-out rows may be copies of training rows, in words; empty if nothing says so."""
 
     @property
     def slope(self) -> float:
@@ -279,12 +286,14 @@ def choose(
     neg_weight: Any = None,
     sizes: Size | None = None,
     judge: Any = False,
+    units: Any = None,
     **how: Any,
 ) -> Chosen:
     """Choose the parameters that are None, and p and the kind if there are several, by cross-validation of minimisers.
 
     All rows have positive weight. `folds` is the number of folds, or the fold of each row of either side. The number is
-    reduced to the number of rows of a side. If there are many rows, a sample is drawn. Cuts are placed by the whole
+    reduced to the number of rows of a side. A fold has equal rows as a whole, and rows that have the same number in
+    `units`, which has numbers for either side. If there are many rows, a sample is drawn. Cuts are placed by the whole
     sample, including held-out rows, as they do not depend on the labels. Penalties that a sample has chosen are divided
     for all rows: see "a third chooses, penalties / 3". `sizes` are the numbers of rows of both sides if the given rows
     are themselves a sample. With `judge`, one more run of each fold measures held-out rows by the choice, beside a
@@ -297,14 +306,20 @@ def choose(
         kinds = {name: kinds[name] for name in (of_l2[:1] if given else of_l2)}  # one penalty does not suit two kinds
     rng = np.random.default_rng(seed)
     to_deal = isinstance(folds, numbers.Integral)
-    of_sides = zip((pos, neg), (pos_weight, neg_weight), (None, None) if to_deal else folds, strict=True)
-    rows, weights, drawn = zip(*[_drawn(rng, *of_side) for of_side in of_sides], strict=True)
+    more = [(None, None) if x is None else x for x in (None if to_deal else folds, units)]
+    of_sides = zip((pos, neg), (pos_weight, neg_weight), *more, strict=True)
+    rows, weights, drawn, units = zip(*[_drawn(rng, *of_side) for of_side in of_sides], strict=True)
     n_drawn, n_given = [[_checks.n_rows(X, "X") for X in of_sides] for of_sides in (rows, (pos, neg))]
     share = max(some / every for some, every in zip(n_drawn, n_given if sizes is None else sizes, strict=True))
-    folds = min(folds, *n_drawn) if to_deal else drawn
-    found, judged, is_open = None, None, len(powers) > 1 or not given or len(kinds) > 1
-    if is_open and folds != 1:
+    found, judged, copied, is_open = None, None, "", len(powers) > 1 or not given or len(kinds) > 1
+    if is_open and not (to_deal and min(folds, *n_drawn) == 1):
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
+        positive = np.repeat([True, False], n_drawn)
+        alike = units_of(rows, positive, next(iter(made.values())))
+        if to_deal:
+            ids = None if units[0] is None else np.concatenate(units)
+            dealt = deal(positive, min(folds, *n_drawn), rng, joined(alike, ids))
+            drawn = dealt[positive], dealt[~positive]
         paths = {name: _paths(kind.along, l1, l2, kind.strong) for name, kind in kinds.items()}
         of_kinds: list[Any] = [made, *[{name: path[i] for name, path in paths.items()} for i in (0, 1)]]
         H, of_l1, of_l2 = of_kinds if len(kinds) > 1 else [next(iter(values.values())) for values in of_kinds]
@@ -315,7 +330,7 @@ def choose(
             powers,
             l1=of_l1,
             l2=of_l2,
-            folds=folds,
+            folds=drawn,
             metric=METRIC,
             second_metric=SECOND_METRIC,
             seed=rng,
@@ -327,24 +342,26 @@ def choose(
         best = found.best
         name = best.kind or next(iter(kinds))
         if judge:
-            weighted = {"pos_weight": weights[0], "neg_weight": weights[1]}
-            judged = _judged(rows, made[name], found, **weighted, **how)
+            weighted, first = {"pos_weight": weights[0], "neg_weight": weights[1]}, once(alike, n_drawn)
+            judged = _judged(rows, made[name], found, first, **weighted, **how)
             found = replace(found, _out_of_fold=judged)
+            copied = _copied(rows, made[name], found.folds, alike, first, judged)
         power, l1, l2 = best.p, *[x if given else share * x for x in (best.l1, best.l2)]
         H = made[name]
         if isinstance(H, Rankers) and rows[0] is pos and rows[1] is neg:
-            return Chosen(H, name, power, l1, l2, found, out_of_fold=judged)
+            return Chosen(H, name, power, l1, l2, found, out_of_fold=judged, copied=copied)
     else:
         name = _ALONE if _ALONE in kinds else next(iter(kinds))
         power = _ALONE_P if p is None else powers[0]
         l1, l2 = [path(power) for path in _paths("l2", l1, l2 if given else _ALONE_L2 * power)]
-    return Chosen(kinds[name].make(pos, neg), name, power, l1, l2, found, is_open and found is None, judged)
+    alone = is_open and found is None
+    return Chosen(kinds[name].make(pos, neg), name, power, l1, l2, found, alone, judged, copied)
 
 
 def _judged(
-    rows: Any, H: Any, found: CrossValidation, *, push: str = "top", progress: Any = None, **how: Any
+    rows: Any, H: Any, found: CrossValidation, first: Any, *, push: str = "top", progress: Any = None, **how: Any
 ) -> OutOfFold:
-    """Measure held-out rows by the choice of a cross-validation, on its folds."""
+    """Measure held-out rows by the choice of a cross-validation, on its folds. Equal rows count once, the `first`."""
     folds: list[Fold] = []
     best = found.best
 
@@ -356,7 +373,27 @@ def _judged(
     with warnings.catch_warnings():  # all was said before
         warnings.simplefilter("ignore")
         cross_validate(rows[0], rows[1], H, best.p, **how)
-    return out_of_fold(folds, sum([of_side.size for of_side in found.folds]), push, best.p)
+    masks = [[own[number == k] for own, number in zip(first, found.folds, strict=True)] for k in range(len(folds))]
+    some = [Fold(fold.pos[pos], fold.neg[neg]) for fold, (pos, neg) in zip(folds, masks, strict=True)]
+    return out_of_fold(some, sum([int(own.sum()) for own in first]), push, best.p, folds)
+
+
+def _copied(rows: Any, H: Any, folds: Any, alike: Any, first: Any, judged: OutOfFold) -> str:
+    """Say why held-out rows may be copies of training rows; "" if nothing says so."""
+    if alike is not None:
+        number = np.concatenate(folds)
+        low, high = np.full(alike.max() + 1, number.max()), np.full(alike.max() + 1, -1)
+        np.minimum.at(low, alike, number)
+        np.maximum.at(high, alike, number)
+        if (low < high)[alike].mean() >= SPLIT:
+            return "the given folds have equal rows in training and held out"
+    some = [_checks.rows(X, np.flatnonzero(own)) for X, own in zip(rows, first, strict=True)]
+    side = near_copies(some, H)
+    if side is not None:
+        return f"many {('positive', 'negative')[side]} rows are near copies of others, as synthetic rows are"
+    if judged.beats_chance and judged.slope is not None and judged.slope < STEEP:
+        return f"the scores are far too extreme for the held-out rows: their slope is {judged.slope:.2g}"
+    return ""
 
 
 def _paths(
@@ -380,8 +417,12 @@ def _drawn(rng: np.random.Generator, X: Any, *of_rows: Any) -> tuple[Any, ...]:
     return _checks.rows(X, where), *[None if x is None else x[where] for x in of_rows]
 
 
-def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float) -> OutOfFold:
+def out_of_fold(
+    folds: Sequence[Fold], n_rows: int, push: str, p: float, every: Sequence[Fold] | None = None
+) -> OutOfFold:
     """Measure the scores of held-out rows of folds, of `n_rows` rows in all. 1 + p times these are log odds.
+
+    The slope is that of `every` row, copies included, which are no more evidence of a signal.
 
     The standard error is that of random orders of the rows of each fold, times a factor. Folds share training rows, so
     their measures are correlated even if no column is related to the labels: each pair of rows from different folds
@@ -409,5 +450,5 @@ def out_of_fold(folds: Sequence[Fold], n_rows: int, push: str, p: float) -> OutO
     low, high = np.maximum(found / n - wide, 0.0), np.minimum(found / n + wide, 1.0)
     ends = zip((found / n).tolist(), low.tolist(), high.tolist(), strict=True)
     auc, partial_auc = [Estimate(*end, _CONFIDENCE) for end in ends]
-    slope = platt_slope(folds)
+    slope = platt_slope(folds if every is None else every)
     return OutOfFold(auc, partial_auc, None if slope is None else slope / (1.0 + p))

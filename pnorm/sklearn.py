@@ -55,6 +55,7 @@ from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, fol
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
+from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._from_table import of_rows
 from pnorm.rankers._table import Table, told_of_suspects
 
@@ -811,6 +812,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
         self._judge()
+        if chosen is not None and chosen.copied:
+            warn(
+                f"{chosen.copied}. Held-out rows that are copies of training rows do not show what new rows are like, "
+                "and what they choose may overfit. Fit without copies, and give sample_weight, as a row of weight w "
+                "counts as w copies",
+                UserWarning,
+            )
         self.separation_ = "separable" if _separated(f, known.positive, known.group) else trace.separation
         if self.separation_ == "separable":
             self._report("the score separates the classes of the training rows")
@@ -1081,13 +1089,19 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return places[0]
 
     def _split(self, rows: _Rows, what: str, seed: int | None = None) -> tuple[_Rows, _Rows]:
-        """Return rows to train on and rows to hold out: a share of either class, or of the groups that have both."""
+        """Return rows to train on and rows to hold out: a share of either class, or of the groups that have both.
+
+        Equal rows are on one side.
+        """
         share = _checks.probability(self.validation_fraction, "validation_fraction")
         generator = check_random_state(self.random_state if seed is None else seed)
         if rows.group is None:
+            units = units_of((rows.X,), rows.positive)
+            of = np.arange(rows.positive.size) if units is None else units
             named = [f"rows of the class {shown(str(label))}" for label in self.classes_[::-1]]
-            chosen = [_some(generator, share, *side, what) for side in zip(rows.places, named, strict=True)]
-            out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
+            sides = zip(by_class(of, rows.positive), named, strict=True)
+            chosen = [_some(generator, share, *side, what) for side in sides]
+            out = np.isin(of, np.concatenate(chosen))
         else:
             mixed = np.intersect1d(rows.group[rows.positive], rows.group[~rows.positive])
             out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes", what))

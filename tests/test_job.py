@@ -458,21 +458,6 @@ def test_units_of_one_row_change_no_draw():
     assert hold_out.units(["a", "", "b", "a", ""]).tolist() == [0, 1, 2, 0, 3]
 
 
-def test_folds_keep_units_together():
-    units, y = in_units(600, 1)
-    pos, neg = hold_out.folds(y, 5, 0, units)
-    assert {*pos.tolist()} == {*neg.tolist()} == {*range(5)}
-    fold = np.empty(600, int)
-    fold[y], fold[~y] = pos, neg
-    assert all(len({*fold[units == unit].tolist()}) == 1 for unit in units)
-    few = np.array([0, 0, 0, 1, 2, 3, 4, 5])  # two units have positive rows
-    pos, neg = hold_out.folds(few < 2, 5, 0, few)
-    assert sorted(pos.tolist()) in ([0, 0, 0, 1], [0, 1, 1, 1])
-    assert {*neg.tolist()} == {0, 1}
-    assert hold_out.folds(few < 1, 5, 0, few) == 5
-    assert hold_out.folds(y, 5, 0, None) == 5
-
-
 @pytest.mark.usefixtures("few_points", "few_resamples")
 def test_the_choice_divides_rows_by_their_units():
     """Copies of rows of noise in several folds would make a list of noise look good."""

@@ -23,6 +23,7 @@ from pnorm._tables.batches import ROWS, batches_of
 from pnorm._tables.source import TableError, with_numbers
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
+from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
 from pnorm.rankers._summaries import TableSummary
 
@@ -80,7 +81,7 @@ class CodedRows(BothSides):
         )
 
     def hold_out(self, share: float = 0.2, seed: Seed = 0) -> tuple[CodedRows, CodedRows]:
-        """Split the rows into training rows and a held-out share of each side; groups stay whole.
+        """Split the rows into training rows and a held-out share of each side; groups and equal rows stay whole.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class CodedRows(BothSides):
         if both[0] is not None and both[1] is not None:
             held = _groups_held(part, rng, both[0], both[1])
         else:
-            held = [_rows_held(part, rng, len(X), name) for X, name in ((self.pos, "positive"), (self.neg, "negative"))]
+            held = _rows_held(part, rng, self.pos, self.neg)
         sides = [
             [X.take(np.flatnonzero(rows)) for rows in (~out, out)]
             for X, out in zip((self.pos, self.neg), held, strict=True)
@@ -116,13 +117,17 @@ class CodedRows(BothSides):
         return train, test
 
 
-def _rows_held(share: float, rng: np.random.Generator, n: int, name: str) -> NDArray[np.bool_]:
-    """Return which rows of a side are held out."""
-    if n < 2:
-        raise ValueError(f"there is 1 {name} row, and 2 are needed to hold one out")
-    held = np.zeros(n, bool)
-    held[rng.permutation(n)[: min(max(round(share * n), 1), n - 1)]] = True
-    return held
+def _rows_held(share: float, rng: np.random.Generator, pos: CodedSide, neg: CodedSide) -> list[NDArray[np.bool_]]:
+    """Return which rows of either side are held out."""
+    positive = np.repeat([True, False], [len(pos), len(neg)])
+    units = units_of((pos, neg), positive)
+    of, drawn = np.arange(positive.size) if units is None else units, []
+    for own, name in zip(by_class(of, positive), ("positive", "negative"), strict=True):
+        if own.size < 2:
+            raise ValueError(f"there is 1 {name} row, and 2 are needed to hold one out")
+        drawn.append(rng.permutation(own)[: min(max(round(share * own.size), 1), own.size - 1)])
+    out = np.isin(of, np.concatenate(drawn))
+    return [out[positive], out[~positive]]
 
 
 def _groups_held(

@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -55,6 +56,7 @@ from pnorm._report.verdicts import (
 )
 from pnorm._tables import RANK, Source
 from pnorm.rankers import Rankers
+from pnorm.rankers._alike import joined, units_of
 from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import ID_BY_NAME, ID_OF_SEVERAL, Table, suspects
 
@@ -261,6 +263,10 @@ def _held(
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)
+    alike = units_of((file.table,), y)
+    if alike is not None:
+        with suppress(ValueError):  # too few ids that share no row
+            return hold_out.share(y, share, arguments.seed or 0, joined(units, alike))
     return hold_out.share(y, share, arguments.seed or 0, units)
 
 
@@ -316,9 +322,9 @@ def _drift(job: _Job, found: Tested, progress: Progress) -> pnorm.Drift:
 
 def _untested(job: _Job, how: Mapping[str, Any]) -> _Found:
     """Learn from all rows, and measure the list on the same rows."""
-    folds = hold_out.folds(job.file.y, _default.FOLDS, how["seed"], job.units)
     called = np.flatnonzero(job.file.y), np.flatnonzero(~job.file.y)
-    learned = learn(*job.sides(), folds=folds, called=called, **how)
+    units = None if job.units is None else (job.units[called[0]], job.units[called[1]])
+    learned = learn(*job.sides(), units=units, called=called, **how)
     how["progress"]("measuring")
     measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
     y = job.file.y[measured_rows]

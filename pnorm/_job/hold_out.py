@@ -14,6 +14,7 @@ from pnorm import _checks
 from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import shown
+from pnorm.rankers._alike import by_class
 from pnorm.rankers._from_table import ReadAs
 from pnorm.rankers._readings import Reading, Where
 from pnorm.rankers._sides import Numbers
@@ -44,7 +45,7 @@ def share(y: Any, share: float = SHARE, seed: Any = 0, units: NDArray[np.intp] |
             )
     of = np.arange(positive.size) if units is None else units
     sizes = [np.bincount(of, positive == bool(side)).astype(np.intp) for side in (0, 1)]
-    drawn = [rng.permutation(own) for own in _of_kinds(sizes)]
+    drawn = [rng.permutation(own) for own in by_class(of, positive)[::-1]]
     held = np.zeros(sizes[0].size, bool)
     for side in (1, 0):
         n, before = int(sizes[side].sum()), int(sizes[side][held].sum())
@@ -61,32 +62,6 @@ def share(y: Any, share: float = SHARE, seed: Any = 0, units: NDArray[np.intp] |
                 "train without holding rows out, or without ids"
             )
     return out
-
-
-def folds(
-    y: NDArray[np.bool_], n: int, seed: Any, units: NDArray[np.intp] | None
-) -> int | tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the fold of each positive row and of each negative row, so that all rows of a unit are in one fold.
-
-    There are n folds, or as many as leave each with both classes. It is n if there are no units, or too few.
-    """
-    if units is None:
-        return n
-    sizes = [np.bincount(units, y == bool(side)) for side in (0, 1)]
-    rng = _checks.generator(seed)
-    drawn = [rng.permutation(own) for own in _of_kinds(sizes)]
-    for fewer in range(n, 1, -1):
-        number = np.empty(sizes[0].size, np.intp)
-        for own in drawn:
-            number[own] = np.arange(own.size) % fewer
-        if all((np.bincount(number, of_side, fewer) > 0).all() for of_side in sizes):
-            return number[units[y]], number[units[~y]]
-    return n
-
-
-def _of_kinds(sizes: Sequence[NDArray[Any]]) -> list[NDArray[np.intp]]:
-    """Return the units without a positive row, and those with one, given the numbers of rows of either class."""
-    return [np.flatnonzero((sizes[1] > 0) == bool(kind)) for kind in (0, 1)]
 
 
 def units(ids: Sequence[str]) -> NDArray[np.intp] | None:

@@ -103,7 +103,7 @@ def learn(
     max_columns: int | None = None,
     push: str = "top",
     seed: int = 0,
-    folds: Any = _default.FOLDS,
+    units: tuple[Index, Index] | None = None,
     t_max: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -119,7 +119,7 @@ def learn(
     and `linear` are those of `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of
     ``(pos, neg)`` that make weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With
     `t_max` there are so many rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default.
-    `seed` deals the folds, unless `folds` has the fold of each row of either side.
+    `seed` deals the folds. Rows that have the same number in `units`, given for either side, are in one fold.
     `progress` is called with a stage, the number of its parts that are done, and that of all; `on_made` with
     the weak rankers of the first kind, before anything is chosen or trained. With `whole` the rows are a sample of
     those to train on: it serves the choice, and the model is that of all of them. `called` are the numbers of the rows
@@ -170,11 +170,13 @@ def learn(
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
             stage = "choosing by cross-validation"
-            more: dict[str, Any] = {"seed": seed, "folds": folds, "sizes": None if whole is None else whole.sizes}
+            more: dict[str, Any] = {"seed": seed, "units": units, "sizes": None if whole is None else whole.sizes}
             if progress is not None:
                 more["progress"] = lambda done, of: progress(stage, done, of)
             chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, judge=slope is None, **how, **more)
             lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
+    if chosen.copied:
+        told.append(f"{chosen.copied}. The choice of p and the penalty may then overfit. Leave copies out of the file.")
     factor, b = chosen.slope if slope is None else slope, trace.intercept
     if b is not None and factor != 1.0:
         sides = [scored(side, chosen.rankers, lam, n_threads, None) for side in (pos, neg)]

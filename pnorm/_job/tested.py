@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _default
+from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model
 from pnorm._job.baselines import baselines, values_read
 from pnorm._job.copies import copies, told_of
-from pnorm._job.hold_out import both, folds
+from pnorm._job.hold_out import both
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.explain import beside_means, means_of, parts_of, without_level_trends
@@ -162,8 +162,9 @@ def learn_and_test(
     pos, neg = _sides(X, positive)
     rows = (np.arange(positive.size), np.arange(n)) if _rows is None else _rows
     with _timed("learn", seconds):
-        dealt, called = folds(positive, _default.FOLDS, seed, units), (rows[0][positive], rows[0][~positive])
-        learned = learn(pos, neg, seed=seed, folds=dealt, n_threads=n_threads, progress=progress, called=called, **how)
+        how |= {"called": (rows[0][positive], rows[0][~positive])}
+        how |= {} if units is None else {"units": (units[positive], units[~positive])}
+        learned = learn(pos, neg, seed=seed, n_threads=n_threads, progress=progress, **how)
     if progress is not None:
         progress("testing", 0, 3)
     with kept(told, TableWarning, UnknownLevelWarning, read=lambda warning: warning):

@@ -26,11 +26,12 @@ from pnorm._solvers.problem import objectives_of
 from pnorm._threads import Pool
 from pnorm._trace import progress_range
 from pnorm.dask._coded_rows import CodedRows, coded_or_read
-from pnorm.dask._folds import Deal, HeldParts, Numbers, dealt, given, without
+from pnorm.dask._folds import Deal, Given, HeldParts, Numbers, dealt, given, without
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import WeakRankers
+from pnorm.rankers._alike import any_scores, deal, of_scores, together
 
 _FOLDS, _JUDGED = 5, 40
 """Folds, and judgements of a run of rounds, where nothing is said."""
@@ -158,9 +159,11 @@ def cross_validate(
     Notes
     -----
     Each partition divides its own rows into folds, from the seed and its number. The folds have equal numbers of rows
-    of each side, up to one. Other partitions give other folds. For each fold the workers copy the codes of all other
-    rows, and free the copy afterwards. The scores of the held-out rows are sent to this process: 8 bytes per row and
-    list, at most 134 MB of several lists at a time. Case weights are sent once.
+    of each side, up to one. Other partitions give other folds. If rows are copies of others, so that all weak rankers
+    have the same outputs, this process assigns the folds, and copies are in one fold. For each fold the workers copy
+    the codes of all other rows, and free the copy afterwards. One score of each row, and the scores of the held-out
+    rows, are sent to this process: 8 bytes per row and list, at most 134 MB of several lists at a time. Case weights
+    are sent once.
 
     Examples
     --------
@@ -257,6 +260,19 @@ def _dealt(
         where = np.flatnonzero(rows._kept[0]), np.flatnonzero(rows._kept[1])
         sizes = rows._kept[0].size, rows._kept[1].size
     if counted.groups is None and not is_pair(folds):
-        n = number_of_folds(folds, counted, sizes)
-        return dealt(sides, n, int(rng.integers(2**31)))
+        n, own_seed = number_of_folds(folds, counted, sizes), int(rng.integers(2**31))
+        positive = np.repeat([True, False], [side.n for side in sides])
+        units = together(_hashes(rows), positive, True)
+        if units is None:
+            return dealt(sides, n, own_seed)
+        number = deal(positive, n, np.random.default_rng(own_seed), units)
+        return given(sides, (number[positive], number[~positive]))
     return given(sides, assign_folds(folds, counted, where, sizes, rng))
+
+
+def _hashes(rows: CodedRows) -> Any:
+    """Return hashes of the rows of both sides, from one score of each."""
+    sides, n = rows._partitions.sides, len(rows.H)
+    alone = [[Given(np.zeros(span.stop - span.start, np.int16)) for span in side.spans] for side in sides]
+    every = HeldParts(rows._partitions.executor, sides, alone, 0, rows.n_pos + rows.n_neg, np.zeros(n), np.zeros(n))
+    return [of_scores(f[0]) for f in next(every.at([any_scores(n)]))]

@@ -77,9 +77,9 @@ class Distinct:
         return hashes if self._bits == 0 else hashes[hashes >> np.uint64(64 - self._bits) == 0]
 
 
-def hashes_of_numbers(x: Vector) -> NDArray[np.uint64]:
-    """Return a hash of each number."""
-    return _mixed((x + 0.0).view(np.uint64))  # + 0.0, as the two zeros are equal
+def hashes_of_numbers(x: Vector, salt: Any = 0) -> NDArray[np.uint64]:
+    """Return a hash of each number, which is another one for another salt."""
+    return _mixed((x + 0.0).view(np.uint64) + salt)  # + 0.0, as the two zeros are equal
 
 
 def hashes_of_levels(levels: Iterable[Any]) -> NDArray[np.uint64]:
