@@ -71,7 +71,7 @@ def together(hashes: Sequence[NDArray[np.uint64]], positive: NDArray[np.bool_], 
     return of if min([own.size for own in by_class(of, positive)]) > 1 else None
 
 
-def _are_cases(n: NDArray[Any], n_pos: Vector, repeated: int) -> bool:
+def _are_cases(n: NDArray[Any], n_pos: NDArray[Any], repeated: int) -> bool:
     """Return whether equal rows are no copies, given the numbers of all and of the positive ones of each."""
     if n.sum() < repeated * n.size:
         return False
@@ -228,7 +228,7 @@ def _of_sparse(X: Any) -> NDArray[np.uint64]:
     A.sum_duplicates()
     own = _of_floats(A.data, A.indices)
     own[A.data == 0] = 0  # stored or not
-    return np.diff(np.concatenate([np.zeros(1, np.uint64), own.cumsum(dtype=np.uint64)])[A.indptr])
+    return np.asarray(np.diff(np.concatenate([np.zeros(1, np.uint64), own.cumsum(dtype=np.uint64)])[A.indptr]))
 
 
 def _columns(X: Any, H: Any) -> Iterator[tuple[Any, Cells]]:
