@@ -805,3 +805,26 @@ def test_options_of_all_kinds(capsys, tmp_path, monkeypatch, tried, option):
             assert status == 0 or "error: " in captured.err
             assert (tmp_path / "t.csv").read_bytes() == TABLE
             tried["option", "refused" if status else "taken"] += 1
+
+
+def test_a_model_with_anything_in_the_place_of_its_metadata_ranks_or_is_refused_in_one_line(capsys, tmp_path):
+    """Each field of the metadata, which `load` leaves to those who read them, has some values of other types."""
+    rng, path, model = np.random.default_rng(0), tmp_path / "t.csv", tmp_path / "m.json"
+    rows = [
+        f"{x:.3f},{'pqr'[k % 3]},{'yes' if x + y > 1 else 'no'}\n" for k, (x, y) in enumerate(rng.normal(size=(60, 2)))
+    ]
+    path.write_text("x,c,y\n" + "".join(rows))
+    assert main([str(path), "--label", "y", "-t", "2", "--budget", "5", "--save", str(model)]) == 0
+    tree = json.loads(model.read_text())
+    fields = {tuple([key for key in at if isinstance(key, str)]): at for at in places(tree) if at[0] == "metadata"}
+    wrong = ["null", "[]", '"x"', "-1.5", '{"a":1}', "1" + "0" * 300, "[[]]"]
+    for k, at in enumerate(fields.values()):
+        for text in (wrong[k % len(wrong)], wrong[(k + 3) % len(wrong)]):
+            put = changed(tree, at, lambda parent, key, text=text: parent.__setitem__(key, Raw(text)))
+            model.write_text(dumped(put))
+            capsys.readouterr()
+            status = main([str(path), "--model", str(model), "--label", "y"])
+            err = capsys.readouterr().err
+            assert (status, err.count("\n")) in ((0, 0), (2, 1)), (at, text)
+            assert status == 0 or str(model) in err
+            assert status == 2 or "profile" not in at, (at, text)

@@ -155,7 +155,7 @@ def _of_source(
     seen += placed(unread, source.place)
     rows = _rows(arguments, model, source, columns, table, labels)
     few = first_places(f, _top(arguments, f), _push(model))
-    take, drift = _taken(arguments, model, f), _drift(model, rows.table)
+    take, drift = _taken(arguments, model, f), _drift(arguments, model, rows.table)
     has_label = np.ones(f.size, bool) if labels is None or arguments.unlabelled == NEGATIVE else labels[1]
     return _Ranked(model, rows, columns.label, f, take, drift, rows.y, has_label, few)
 
@@ -211,7 +211,7 @@ def _of_batches(
     first_rows = first_rows[np.argsort(sign * scores[first_rows], kind="stable")]
     found, (_, is_drawn) = reader.rows([top, some], set() if columns.label is None else reader.positives())
     drawn = np.flatnonzero(is_drawn)
-    drift, take = _drift(model, _checks.rows(found.table, drawn)), _taken(arguments, model, scores)
+    drift, take = _drift(arguments, model, _checks.rows(found.table, drawn)), _taken(arguments, model, scores)
     is_pos, known_rows = np.concatenate(y), np.concatenate(has_label)
     large = Large(reader, drawn)
     return _Ranked(model, found, columns.label, scores, take, drift, is_pos, known_rows, first_rows, large)
@@ -454,12 +454,16 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress, u
     return lines
 
 
-def _drift(model: pnorm.ScoringFunction, table: Any) -> pnorm.Drift | None:
+def _drift(arguments: argparse.Namespace, model: pnorm.ScoringFunction, table: Any) -> pnorm.Drift | None:
     """Return the changes since training, if the model contains a profile of the training rows."""
     if "profile" not in model.metadata:
         return None
+    try:
+        profile = pnorm.Profile.from_dict(model.metadata["profile"])
+    except (ValueError, TypeError) as error:
+        raise CommandError(f"{path_shown(arguments.model)} has no profile that this pnorm reads: {error}") from None
     with kept([], UnknownLevelWarning):  # the drift names them
-        return pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), table, model.H, model.lam)
+        return pnorm.drift(profile, table, model.H, model.lam)
 
 
 def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
