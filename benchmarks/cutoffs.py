@@ -11,8 +11,8 @@ no list is broken.
 
 Each table has lists of its own seed. Lists with a flat top have the precision 0.85 in the first 300 of 1000 rows, and
 0.5 below. After their table, normal lists are cut by `pnorm.cutoff` alone, and as by an estimator or the command, which
-know the share of positives among the rows of training. The line below has what a choice of `at_least` by the labels
-breaks.
+know the share of positives among the rows of training. The lines below have what a choice of `at_least` by the labels
+breaks, and what one among several precisions does.
 
 The last three tables are for the page "Generalisation bounds". Those of equal scores at the top without a prior, and of
 the sequence of cuts with one, are computed: the largest probability of a broken guarantee, divided by
@@ -250,6 +250,24 @@ def of_chosen_depths(n=1000, target=0.8, depths=(100, 200, 300, 400, 500), lists
     print(f"broken where no cut has the precision: {found.mean():.1%}, any of {len(depths)}: {found.any(1).mean():.1%}")
 
 
+def of_chosen_precisions(*cases, n=1000, targets=tuple(np.arange(50, 100, 5) / 100), lists=LISTS):
+    """Print how often the guarantee of one of several precisions is broken on the same rows, by which of them counts.
+
+    That is each alone, on average; the highest that has a cut-off; the one that promises most positives; and any.
+    """
+    print(f"{'share':>7}{'list':>11}   each alone   highest   most positives   any of {len(targets)}")
+    for apart, share in cases:
+        (draw, precision), rng, broken = normal(n, apart, share), np.random.default_rng(8), np.zeros(4)
+        for _ in range(lists):
+            f = draw(rng)
+            cuts = [cut for cut in (pnorm.cutoff(*f, precision=target) for target in targets) if cut.kept]
+            wrong = [precision(cut.score) < cut.target for cut in cuts] or [False]
+            most = int(np.argmax([cut.target * cut.depth for cut in cuts] or [0]))
+            broken += sum(wrong) / len(targets), wrong[-1], wrong[most], any(wrong)
+        alone, highest, chosen, some = broken / lists
+        print(f"{share:7.0%}{f'{apart:g} apart':>11}{alone:13.1%}{highest:10.1%}{chosen:17.1%}{some:12.1%}")
+
+
 def sizes_of(rows, target, level, at_least=1):
     """The numbers of positives and negatives of the cuts to be tested."""
     return _cutoff._sizes(lambda x, y: rows.p_value(x, y, target), level, rows, at_least)
@@ -348,6 +366,7 @@ if __name__ == "__main__":
     )
     of_stratified((200, 0.3), (1000, 0.3), (1000, 0.8), (10_000, 0.1))
     of_chosen_depths()
+    of_chosen_precisions((2.0, 0.3))
     of_few_scores((8, 0.2, 0.1), (8, 0.5, 0.4))
     of_ties((40, 0.5, 0.05, 1), (40, 0.8, 0.05, 1), (40, 0.8, 0.2, 1), (80, 0.5, 0.05, 1), (80, 0.9, 0.05, 1))
     of_ties((40, 0.5, 0.05, 20), (40, 0.8, 0.05, 25), (40, 0.8, 0.2, 20), (80, 0.5, 0.05, 40), (80, 0.8, 0.05, 40))
