@@ -250,7 +250,7 @@ def of_chosen_depths(n=1000, target=0.8, depths=(100, 200, 300, 400, 500), lists
     print(f"broken where no cut has the precision: {found.mean():.1%}, any of {len(depths)}: {found.any(1).mean():.1%}")
 
 
-def of_chosen_precisions(*cases, n=1000, targets=tuple(np.arange(50, 100, 5) / 100), lists=LISTS):
+def of_chosen_precisions(*cases, n=1000, targets=(0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95), lists=LISTS):
     """Print how often the guarantee of one of several precisions is broken on the same rows, by which of them counts.
 
     That is each alone, on average; the highest that has a cut-off; the one that promises most positives; and any.
