@@ -539,3 +539,31 @@ def test_a_pattern_without_a_folder(tmp_path, monkeypatch):
         (tmp_path / name).write_text("x,y\n1,2\n")
     assert batches_of("*.csv").told == "2 CSV files of *.csv"
     assert len(list(batches_of("?.csv"))) == 1
+
+
+def test_a_folder_that_says_a_zero_in_front_is_text(tmp_path):
+    for month, day in (("01", 1), ("10", 20)):
+        folder = tmp_path / f"month={month}" / f"day={day}"
+        folder.mkdir(parents=True)
+        parquet.write_table(pa.table({"x": [0.5]}), folder / "a.parquet")
+    assert all_rows(batches_of(tmp_path)) == {"x": [0.5, 0.5], "month": ["01", "10"], "day": [1.0, 20.0]}
+
+
+@pytest.mark.parametrize(
+    ("batches", "expected"),
+    [
+        ([["won", None], ["", "Won"]], [[True, False], [False, True]]),
+        ([["no", None], ["", "No"]], [[False, False], [False, False]]),
+    ],
+)
+def test_the_only_label_is_positive_unless_it_means_no(batches, expected):
+    labels = Labels("y", unlabelled="negative")
+    assert [labels.of(batch, place).tolist() for batch in batches] == expected
+
+
+@pytest.mark.parametrize("rows", [7, 30, 1000])
+def test_rows_of_an_arrow_file_are_numbered_through_its_batches(tmp_path, rows):
+    path = tmp_path / "t.feather"
+    feather.write_feather(pa.table({"x": range(100)}), path, chunksize=30)
+    found = [batch.place(i) for batch in batches_of(path, rows=rows) for i in range(batch.n_rows)]
+    assert found == [f"row {i} of {path}" for i in range(100)]

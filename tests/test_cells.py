@@ -12,6 +12,7 @@ import pytest
 
 import pnorm
 from pnorm._checks import sheet
+from pnorm._checks.words import plain_numbers
 from pnorm._command.main import main
 from pnorm._reasons.explain import moving_together
 from pnorm.rankers import _forms
@@ -392,3 +393,20 @@ def test_missing_does_not_go_with_rankers(capsys, tmp_path):
     assert "--missing marks missing values, and --rankers allows none." in capsys.readouterr()[1]
     assert main([path, "--model", "m.json", "--missing", "x"]) == 2
     assert "--missing is an option of learning" in capsys.readouterr()[1]
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        *[(word, np.nan) for word in ("nan", "NaN", "nan ", " n/a", "?", "")],
+        *[(word, None) for word in ("-nan", "+nan", "inf", "-inf", "Infinity", "1e999")],
+        ("2", 2.0),
+    ],
+)
+def test_a_word_for_nothing_has_no_sign_and_infinity_is_no_number(word, number):
+    words = [*["1", "3.5"] * 12, word]  # a look at the first ones does not show it
+    for column in (words, pytest.importorskip("pyarrow").array(words)):
+        found = plain_numbers(column)
+        assert (found is None) == (number is None)
+        if found is not None:
+            np.testing.assert_array_equal(found.numbers, [*[1.0, 3.5] * 12, number])

@@ -380,3 +380,11 @@ def test_both_loops_keep_the_signs(monkeypatch, counted, kind, grouped):
         done += sum(counted)
     assert done > 0
     assert ended > 0
+
+
+def test_a_value_of_one_row_is_neither_of_the_others(monkeypatch, counted):
+    rng = np.random.default_rng(0)
+    pos, neg = [rng.choice([0.0, 2.0], (200, 3), p=[1 - share, share]) for share in (0.55, 0.45)]
+    pos[7, 0] = neg[9, 1] = 1.0
+    both(monkeypatch, pos, neg, pnorm.rankers.columns(3), 2.0, 30)
+    assert sum(counted) > 5

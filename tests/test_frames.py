@@ -235,3 +235,10 @@ def test_to_look_for_large_whole_numbers_takes_no_memory():
     X = np.arange(2_000_000).reshape(-1, 2)
     assert peak(lambda: _checks.stay_apart([X], "X")) < 200_000
     assert peak(lambda: _checks.stay_apart([pa.table({"a": X[:, 0]})], "X")) < 200_000
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("make", [np.asarray, lambda A: A.astype(object), lambda A: pa.table({"t": A[:, 0]})])
+def test_large_whole_numbers_of_either_sign_are_looked_for(make, sign):
+    with pytest.raises(ValueError, match="which are one number as floats"):
+        _checks.matrix(make(np.array([[FAR], [FAR + 1], [0]]) * sign), "X")

@@ -9,6 +9,7 @@ import pickle
 import re
 import traceback
 import warnings
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -1914,3 +1915,21 @@ def test_a_forgotten_level_of_an_ordered_kind_may_be_added():
     (ask,) = H.asks
     assert ask.kinds == ("low,medium,high,very urgent",)
     assert "--kind 'priority=low,medium,high,very urgent'" in printing.kind_hints(H)[0]
+
+
+@pytest.mark.parametrize("column", [[0.5, 0.1, 7.0], np.array([5.5, 7.0], np.float32), [True, False]])
+def test_numbers_without_percent_are_none_of_a_column_with_it(column):
+    H = from_table({"x": ["12 %", "7.5%", "100%"]}, {"x": ["1 %", "2 %", "3 %"]})
+    with pytest.raises(ValueError, match=f"has {re.escape(str(column[0]))} at row 0, .* a number with %"):
+        H.evaluate({"x": column})
+
+
+def test_the_auc_of_levels_is_that_of_all_pairs():
+    pos, neg = ["paid"] * 60 + ["open"] + [None] * 20, ["open"] * 40 + [f"note {k}" for k in range(30)]
+    (of,) = told({"c": pos}, {"c": neg})[0].plan
+    level = {value: value if value in ("paid", "open", None) else "(rare)" for value in pos + neg}
+    a, b = [Counter(map(level.get, side)) for side in (pos, neg)]
+    share = {value: a[value] / (a[value] + b[value]) for value in a | b}
+    pairs = [np.sign(share[level[x]] - share[level[y]]) for x, y in itertools.product(pos, neg)]
+    assert of.separates
+    assert f"AUC {0.5 + 0.5 * np.mean(pairs):.3f}" in of.note

@@ -1030,3 +1030,17 @@ def test_a_short_list_needs_a_rank_test_too():
             (short if is_short else long).add((low > 0.5, doubtful.beats_chance))
     assert short == {(False, False), (True, False), (True, True)}
     assert long == {(False, False), (True, True)}
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_reasons_are_against_the_average_training_row_of_the_other_class(push):
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 4 == 0
+    X = rng.normal(size=(240, 4)) + np.outer(y, [2.0, 1.0, 0.5, 0.0]) + [0, 10, 0, -5]
+    held = hold_out.share(y)
+    how = {"rankers": pnorm.rankers.columns(4), "p": 1.0, "l2": 0.1, "compare": False}
+    found = job.tested(X, y, held, push=push, n_top=20, **how)
+    other = X[~held & (y if push == "bottom" else ~y)].mean(axis=0)
+    effects = found.learned.lam * (X[found.rows][found.top] - other)
+    columns = [[int(j) for j in re.findall(r"x(\d) = ", text)] for text in found.reasons]
+    assert columns == np.argsort(-np.abs(effects), axis=1)[:, :3].tolist()

@@ -43,7 +43,6 @@ CASES = {}
 SIZES = [0, 1, 3, 8, 17, 65, 256, 513]
 
 
-@each_value(times=3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", sorted(COMPILED))
 def test_a_compiled_function_does_as_its_twin(name, size):
@@ -742,7 +741,7 @@ def kendall(rng, n):
 @case
 def sort(rng, n):
     n = max(n, 1)
-    for f in rng.normal(size=n), rng.integers(0, 5, n) / 2, np.zeros(n):
+    for f in rng.normal(size=n), rng.integers(0, 5, n) / 2, rng.integers(0, 2 * n, n) / 2, np.zeros(n):
         yield [f, np.empty(n, np.intp), np.empty(n), np.zeros(n + 1, np.intc)]
 
 

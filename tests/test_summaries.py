@@ -8,6 +8,7 @@ import gzip
 import pickle
 import re
 import warnings
+from collections import Counter
 
 import awkward
 import numpy as np
@@ -18,9 +19,11 @@ from hypothesis import strategies as st
 from repeats import each_value, examples, trials
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
+from pnorm._checks import Coded
 from pnorm.rankers import TableWarning, _forms, _sketches, _words, from_table, quantile_thresholds
 from pnorm.rankers._sketches import Distinct, Quantiles
 from pnorm.rankers._summaries import TableSummary
+from pnorm.rankers._words import Words
 
 
 def batches(X, positive, size):
@@ -625,3 +628,25 @@ def test_a_column_has_no_more_different_values_than_rows(monkeypatch):
     x = np.random.default_rng(0).normal(size=900)
     found = in_line([TableSummary.of({"x": x[i : i + 300]}, np.arange(300) % 2 == 0, i) for i in (0, 300, 600)])
     assert found.rankers().plan[0].values == 900
+
+
+def test_counts_of_words_are_those_of_misra_and_gries(monkeypatch):
+    few_are_kept(monkeypatch, exact=4)
+    values = [*"aaabbbcccddd" * 3, *map(str, range(60))]
+    kept = Words()
+    for row, value in enumerate(values):
+        kept = kept.merged(Words.of(Coded.of([value]), np.array([row])))
+        true = Counter(values[: row + 1])
+        assert kept.lost <= (row + 1) / 4
+        assert all(0 <= true[word] - n <= kept.lost for word, n in zip(kept.values, kept.counts, strict=True))
+        assert all(true[word] <= kept.lost for word in true.keys() - set(kept.values))
+
+
+def test_batches_with_percent_and_without_are_no_numbers(monkeypatch):
+    words = [f"{k}.5 %" for k in range(100)] + [f"{k}.25" for k in range(100)]
+    y = np.arange(200) % 2 == 0
+    for order in (words, words[::-1]):
+        whole = in_batches(order, 200, y).read_as()[0]
+        with monkeypatch.context() as patch:
+            few_are_kept(patch)
+            assert in_batches(order, 50, y).read_as()[0].reading == whole.reading

@@ -22,6 +22,7 @@ import pnorm
 from pnorm._tables import TableError, batches_of, csv_stream, delimited, extent, open_source
 from pnorm._tables.delimited import CsvSource
 from pnorm._tables.source import texts_of
+from pnorm._tables.text import Decoder, as_utf8
 
 
 def opened(tmp_path, data, name="t.csv", **options):
@@ -480,7 +481,7 @@ def check_parts(path, data, rows, n_bytes, large=10**9):
         expected[3] = [place.replace("t.csv", str(path)) for place in expected[3]]
         assert found == expected
         return True
-    assert "begins as UTF-8 text does" in found
+    assert "begins as UTF-8 text, but" in found
     return False
 
 
@@ -723,3 +724,11 @@ def test_the_cells_of_a_large_sheet_are_counted_as_they_are(monkeypatch):
             for sheet, expected in (("Leads", (2 + 150, {1: 100, 2: 101, 3: 100})), ("more", (1, {1: 1}))):
                 with archive.open(extent._part(archive, sheet)) as file:
                     assert extent._of_xml(file) == expected
+
+
+def test_text_of_cp1252_may_be_cut_anywhere():
+    data = "name;town\nAndré;Köln\né;Ulm\n".encode("cp1252")
+    whole = as_utf8("t.csv", data, []).decode()
+    for cut in range(len(data)):
+        decoder = Decoder("t.csv", [])
+        assert decoder.feed(data[:cut], False) + decoder.feed(data[cut:], True) == whole

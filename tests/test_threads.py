@@ -17,6 +17,7 @@ import scipy.sparse
 
 import pnorm
 from pnorm import bounds, callbacks, diagnostics, kernel, listwise, metrics, objectives, rankers
+from pnorm._core._threads import Threads
 
 N_THREADS, TIMES = 6, 2
 
@@ -281,3 +282,19 @@ def test_the_lock_of_the_interpreter_stays_off():
     code = "import sys, pnorm; pnorm.train([[1.0]], [[0.0]]); sys.exit(sys._is_gil_enabled())"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
     subprocess.run([sys.executable, "-P", "-c", code], env=environment, check=True)
+
+
+def test_after_an_error_no_thread_begins_another_item():
+    raised, done = threading.Event(), []
+
+    def function(item):
+        if threading.current_thread() is not threading.main_thread():
+            raised.set()
+            raise ValueError("no more")
+        raised.wait(60)
+        threading.Event().wait(0.01)  # as long as it takes the other thread to see that
+        done.append(item)
+
+    with Threads(2) as threads, pytest.raises(ValueError, match="no more"):
+        threads.map(function, range(100))
+    assert len(done) < 99

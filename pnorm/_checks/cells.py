@@ -34,6 +34,7 @@ from pnorm._checks.tables import (
     listed,
     place_of,
     places,
+    python,
     rows,
     table,
 )
@@ -96,7 +97,7 @@ class Cells:
             return str(np.datetime64(int(value), "us"))
         if self.kind in (DURATION, TIME):
             return str(datetime.timedelta(microseconds=float(value)))
-        return bool(value) if self.kind == BOOLEAN else value
+        return bool(value) if self.kind == BOOLEAN else python(value)
 
     def odd(self) -> int:
         """Return the first row whose value has an unknown kind; otherwise the first row that has a value."""

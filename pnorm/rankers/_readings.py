@@ -131,7 +131,7 @@ class Reading:
         if kind not in (VALUES, UNREAD) or not isinstance(found, Coded):
             if cells.known().any():
                 row = cells.odd()
-                raise at.refuse(cells.value(row), row, _WAS[self.kind])
+                raise at.refuse(cells.value(row), row, self.called())
             x = np.full(len(cells), math.nan)
             return x, self._unread(x, None, cells, at, n_rows)
         numbers = self.meanings(found.values)
