@@ -593,8 +593,9 @@ def cross_validate(
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `minimize`; each fold chooses its own.
     folds : int, or pair of array_like of int, shapes (I,) and (K,)
-        The number of folds, two or more; each gets an equal share of either side. Or the number of the fold in which
-        each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with only 0 and -1
+        The number of folds, two or more; each gets an equal share of either side. Equal rows are in one fold (see
+        Notes), and fewer folds are used if there are fewer different rows. Or the number of the fold in which each row
+        is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with only 0 and -1
         defines a single validation set. With `y`, one array of N such numbers is accepted as well.
     metric : str or callable
         The measure to maximise. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
@@ -669,6 +670,12 @@ def cross_validate(
     rankers that were chosen with the labels: held-out rows then look better than new rows will, and more so with more
     weak rankers. To avoid it, pass a function as `H`. It makes the weak rankers from the training rows of each fold,
     and costs one evaluation per fold. A collection is evaluated once for all folds.
+
+    If the rows of a fold were copies of training rows, they would not show what new rows are like. So equal rows are
+    assigned to one fold, whatever their labels: NaN equals NaN, and coded rows are equal if their codes are. There are
+    two exceptions. In a table of few different rows, which have four rows each on average, equal rows with different
+    labels are no copies, and are assigned one by one. So are equal rows that are more than a fifth of all rows. Rows of
+    different query groups are not compared.
 
     Outputs are computed once for all p. After a round, the scores of held-out rows are updated by one weak ranker, at
     O(I + K) over all folds. Most of the time goes into the measure: a sort, O(N log N) for the N held-out rows of a

@@ -167,9 +167,10 @@ _CHANCE = 0.5
 _CONFIDENCE = 0.99
 """Of both intervals. It is high because the setting is the best of many, and because there are two measures."""
 
-STEEP, SPLIT = 0.2, 0.25
-"""The slope of held-out rows below which there may be copies, and the share of rows from which on given folds are said
-to split equal ones."""
+STEEP, MANY, SPLIT = 0.2, 50, 0.25
+"""The slope of held-out rows below which there may be copies, if there are so many rows of either class; and the share
+of rows from which on given folds are said to split equal ones. Copies that were split had slopes of 0.01 to 0.26. None
+of 138 simulated sets of independent rows is below 0.3, and a fit of the breast cancer data has 0.28."""
 
 _ORDERS, _CELLS = (200, 1000), 2**22
 """Least and largest number of random orders, and the number of scores of all of them that is aimed at."""
@@ -391,7 +392,8 @@ def _copied(rows: Any, H: Any, folds: Any, alike: Any, first: Any, judged: OutOf
     side = near_copies(some, H)
     if side is not None:
         return f"many {('positive', 'negative')[side]} rows are near copies of others, as synthetic rows are"
-    if judged.beats_chance and judged.slope is not None and judged.slope < STEEP:
+    many = min([int(own.sum()) for own in first]) >= MANY
+    if many and judged.beats_chance and judged.slope is not None and judged.slope < STEEP:
         return f"the scores are far too extreme for the held-out rows: their slope is {judged.slope:.2g}"
     return ""
 

@@ -308,7 +308,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cv : int, splitter or iterable
         The folds by which ``solver="auto"`` chooses: their number, two or more (reduced to the number of rows of a
         class if that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out
-        once at most. All rows that are not held out are trained on.
+        once at most. All rows that are not held out are trained on. Of a number of folds, each has equal rows as a
+        whole; a splitter may divide them.
     t_max : int, optional
         Largest number of rounds, or of Newton steps; None means 200.
     early_stopping : bool
@@ -411,7 +412,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     lines with cuts. If a class has more than 16,384 rows, as many are drawn for the choice. If a class has one row,
     none can be held out, and lines and cuts with p = 4 and l2 = 0.4 are used.
 
-    Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. (If a column has more than
+    Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. Equal rows are held out
+    together, as in `pnorm.cross_validate`, so w copies choose what the weight w chooses. (If a column has more than
     `n_cuts` + 1 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
     form within a group only.
 
@@ -720,7 +722,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         UserWarning
             If there is no `pos_label` and the labels are words other than plain opposites such as yes and no, or the
             positive one sorts first, such as Yes and no. If no cut-off meets `cutoff`; `predict` then takes no row. If
-            the mean of `sample_weight` is so small that the weights are hardly copies of rows.
+            the mean of `sample_weight` is so small that the weights are hardly copies of rows. If held-out rows of the
+            cross-validation may be copies of training rows: because `cv` divides equal rows, rows are near copies of
+            others, or the slope of the scores is far below 1.
         NoSignalWarning
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.

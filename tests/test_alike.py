@@ -38,7 +38,7 @@ def in_one_fold(keys, number):
 @pytest.mark.usefixtures("few_points")
 @pytest.mark.parametrize("form", [np.asarray, table], ids=["matrix", "table"])
 def test_copies_are_weights(form):
-    X, y = rows()
+    X, y = rows(decimals=2)
     w = np.random.default_rng(1).integers(1, 5, N)
     at = np.repeat(np.arange(N), w)
     weighted = sklearn.PNormPush().fit(form(X), y, sample_weight=w)

@@ -200,6 +200,8 @@ def code_rows(
         second reading differ from those of the first. The message names the file and the row.
     ImportError
         If a kind of file needs a package that is missing.
+    OSError
+        If a file cannot be read, or the codes do not fit on the disk of `folder`.
 
     Warns
     -----

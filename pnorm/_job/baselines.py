@@ -22,6 +22,7 @@ from pnorm._default import METRIC, SECOND_METRIC
 from pnorm._minimize import minimize
 from pnorm.metrics._by_name import LARGER
 from pnorm.rankers import Rankers, TableWarning, from_table
+from pnorm.rankers._alike import deal, units_of
 from pnorm.rankers._readings import CATEGORY, Where
 from pnorm.rankers._table import Source, Table
 
@@ -319,9 +320,15 @@ def _chosen(hits: NDArray[np.float64], others: NDArray[np.float64]) -> tuple[flo
     grid = [(penalty, weight) for weight in WEIGHTS for penalty in PENALTIES]
     if min(len(hits), len(others)) < _TO_CHOOSE:
         return PENALTIES[1], WEIGHTS[0]
-    measured = np.empty((2, len(grid), _FOLDS))
-    for fold in range(_FOLDS):
-        out, out_others = [np.arange(len(side)) % _FOLDS == fold for side in (hits, others)]
+    positive = np.repeat([True, False], [len(hits), len(others)])
+    units = units_of((hits, others), positive)
+    number = np.concatenate([np.arange(len(side)) % _FOLDS for side in (hits, others)])
+    if units is not None:
+        number = deal(positive, _FOLDS, np.random.default_rng(0), units)
+    n_folds = 1 + int(number.max())
+    measured = np.empty((2, len(grid), n_folds))
+    for fold in range(n_folds):
+        out, out_others = number[positive] == fold, number[~positive] == fold
         theta: Vector | None = None
         for k, (penalty, weight) in enumerate(grid):
             theta = _logistic(hits[~out], others[~out_others], penalty, weight, _CHOOSING, theta)
@@ -329,7 +336,7 @@ def _chosen(hits: NDArray[np.float64], others: NDArray[np.float64]) -> tuple[flo
             measured[:, k, fold] = [LARGER[name](*f) for name in (METRIC, SECOND_METRIC)]
     first, second = measured
     mean, best = first.mean(axis=1), first[first.mean(axis=1).argmax()]
-    near = mean >= best.mean() - best.std(ddof=1) / math.sqrt(_FOLDS)
+    near = mean >= best.mean() - best.std(ddof=1) / math.sqrt(n_folds)
     return grid[int(np.where(near, second.mean(axis=1), -1.0).argmax())]
 
 

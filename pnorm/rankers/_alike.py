@@ -25,6 +25,10 @@ from pnorm.rankers._coded import CodedSide
 from pnorm.rankers._sketches import hashes_of_numbers
 from pnorm.rankers._table import Table
 
+SHARE = 0.01
+"""The share of the rows of a class that are equal to others, from which on equal rows are kept together: fewer hardly
+change a measure."""
+
 REPEATED, FEW = 4, 40
 """Rows for each different row from which on equal rows may be no copies, and the number of different rows up to which
 they are none. With fewer for each, it cost no average precision on parts of adult to keep equal rows together."""
@@ -63,8 +67,9 @@ def together(hashes: Sequence[NDArray[np.uint64]], positive: NDArray[np.bool_], 
     Rows may be equal as codes only, if they are `coded`. Then their labels alone say whether they are copies.
     """
     first, of = _checks.numbered(np.concatenate(hashes))
-    n = np.bincount(of)
-    if first.size == of.size or _are_cases(n, np.bincount(of, positive), 1 if coded else REPEATED):
+    n, n_pos = np.bincount(of), np.bincount(of, positive)
+    shares = [own[n > 1].sum() / own.sum() for own in (n_pos, n - n_pos)]
+    if max(shares) < SHARE or _are_cases(n, n_pos, 1 if coded else REPEATED):
         return None
     alone = (n > LARGEST * of.size)[of]
     of = _checks.numbered(np.where(alone, first.size + np.arange(of.size), of))[1]
@@ -228,7 +233,8 @@ def _of_sparse(X: Any) -> NDArray[np.uint64]:
     A.sum_duplicates()
     own = _of_floats(A.data, A.indices)
     own[A.data == 0] = 0  # stored or not
-    return np.asarray(np.diff(np.concatenate([np.zeros(1, np.uint64), own.cumsum(dtype=np.uint64)])[A.indptr]))
+    ends = np.concatenate([np.zeros(1, np.uint64), own.cumsum(dtype=np.uint64)])[A.indptr]
+    return np.asarray(ends[1:] - ends[:-1])
 
 
 def _columns(X: Any, H: Any) -> Iterator[tuple[Any, Cells]]:
