@@ -2150,7 +2150,7 @@ def test_values_that_do_not_read_are_counted_as_missing_and_named(capsys, tmp_pa
 
     def write(file, words):
         texts = [words.get(k, f"{x:.2f}") for k, x in enumerate(amounts)]
-        pandas.DataFrame({"Amt": texts, "Bought": bought}).to_csv(file, index=False)
+        pandas.DataFrame({"Amt": texts, "w": np.sin(np.arange(300)), "Bought": bought}).to_csv(file, index=False)
 
     learn = (path, "--label", "Bought", "-t", 5, *batches)
     told = "1 value does not read as a number and counts as missing:"

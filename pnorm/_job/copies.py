@@ -13,9 +13,6 @@ from pnorm.rankers._sketches import hashes_of_numbers
 SHARE, FEWEST = 0.01, 5
 """The least share of the held-out rows that is told of, and the least number: fewer hardly change a measure."""
 
-REPEATED = 0.1
-"""The least share of the held-out rows that are copies of others among them that is told of."""
-
 BEYOND = 10.0
 """Times the number by chance, from which on equal rows are called copies. Chance is computed as if the finest column
 were independent of the others; dependence makes equal rows more frequent: 7 times in seven columns of bank."""
@@ -74,12 +71,6 @@ def _hashes(x: NDArray[Any], k: int) -> NDArray[np.uint64]:
     values = np.array(x, np.float64)
     values[np.isnan(values)] = np.nan  # of any sign
     return hashes_of_numbers(values) * np.uint64(pow(0x9E3779B97F4A7C15, 2 * k + 1, 2**64))
-
-
-def told_of_repeated(n: int, of: int) -> list[str]:
-    """Return a sentence on n copies of other rows among the rows of a test, if they are many."""
-    told = f"{n:,} of the {of:,} test rows are copies of other test rows, so the intervals are too narrow."
-    return [told] if n >= REPEATED * of else []
 
 
 def told_of(n: int, of: int) -> str:

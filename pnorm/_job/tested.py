@@ -16,13 +16,12 @@ from pnorm._categories import UnknownLevelWarning, Unread, unread_of
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model
 from pnorm._job.baselines import baselines, values_read
-from pnorm._job.copies import copies, told_of, told_of_repeated
+from pnorm._job.copies import copies, told_of
 from pnorm._job.hold_out import both
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.explain import beside_means, means_of, parts_of, without_level_trends
 from pnorm.rankers import Rankers, TableWarning
-from pnorm.rankers._alike import once, units_of
 from pnorm.rankers._table import Table
 
 N_TOP, N_REASONS = 10, 3
@@ -218,8 +217,6 @@ def learn_and_test(
     if progress is not None:
         progress("testing", 3, 3)
     copied = (told_of(same, n),) if same else ()
-    alike = units_of((X_held,), positive_held)
-    repeated = told_of_repeated(0 if alike is None else n - int(once(alike, [n])[0].sum()), n)
     return Tested(
         learned,
         measured,
@@ -232,7 +229,7 @@ def learn_and_test(
         others,
         top,
         tuple(why),
-        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *map(str, told), *repeated, *copied])),
+        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *map(str, told), *copied])),
         copied,
         unread_of(told),
         seconds,
