@@ -673,9 +673,9 @@ def cross_validate(
 
     If the rows of a fold were copies of training rows, they would not show what new rows are like. So equal rows are
     assigned to one fold, whatever their labels: NaN equals NaN, and coded rows are equal if their codes are. There are
-    two exceptions. In a table of few different rows, which have four rows each on average, equal rows with different
-    labels are no copies, and are assigned one by one. So are equal rows that are more than a fifth of all rows. Rows of
-    different query groups are not compared.
+    three exceptions. In a table of few different rows, which have four rows each on average, equal rows with different
+    labels are no copies, and are assigned one by one. So are equal rows that are more than a fifth of all rows, and all
+    equal rows if they are less than 1 % of either side. Rows of different query groups are not compared.
 
     Outputs are computed once for all p. After a round, the scores of held-out rows are updated by one weak ranker, at
     O(I + K) over all folds. Most of the time goes into the measure: a sort, O(N log N) for the N held-out rows of a

@@ -540,22 +540,21 @@ def write(path: _Path, data: bytes) -> None:
 
 def write_by(path: _Path, fill: Callable[[BinaryIO], object]) -> None:
     """Do as `write` does with what a function writes to a stream."""
-    name = os.fsdecode(os.fspath(path))
     for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
-        if _is_of(stream, name):
-            with naming(name):
+        if _is_of(stream, path):
+            with naming(os.fsdecode(path)):
                 stream.flush()
                 fill(stream.buffer)
                 stream.flush()
             return
     if os.path.exists(path) and not os.path.isfile(path):
-        with naming(name), open(path, "wb") as device:
+        with naming(os.fsdecode(path)), open(path, "wb") as device:
             fill(device)
     else:
         _replace_by(_file(path), fill)
 
 
-def _is_of(stream: Any, path: str) -> bool:
+def _is_of(stream: Any, path: _Path) -> bool:
     """Return whether a stream of this process writes to a path; it may be closed, or be no file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(stream.fileno()))

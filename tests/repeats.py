@@ -1,4 +1,4 @@
-"""How many cases and trials a test takes, and from which seed its random numbers come.
+"""The number of cases and trials of a test, and the seed of its random numbers.
 
 A run takes a few of each. ``PNORM_TRIALS=20`` takes twenty times as many, by the same tests; ``PNORM_SEED=7`` takes
 others. Both are printed at the top of a run.

@@ -293,7 +293,7 @@ def test_a_checksum_tells_rows_that_differ(kind):
 
 
 def written_as(kind, path, table):
-    """What `code_rows` reads, after a table was written to it."""
+    """A file of a table, as `code_rows` reads it."""
     pandas = pytest.importorskip("pandas")
     if kind == "folder":
         path.mkdir(exist_ok=True)

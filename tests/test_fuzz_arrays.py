@@ -249,7 +249,7 @@ ONE_IN = {
     "pnorm.rankers": 6,
     "pnorm.sklearn": 12,
 }
-"""Where calls take long, an argument gets one input in so many times five, and the next those that follow."""
+"""Of a module of slow calls, an argument gets one input in so many times five, and the next those that follow."""
 ONE_IN_OF_SPARSE = max(1, 30 // TRIALS)
 """Of sparse rows, an argument gets one input in so many, in every module."""
 

@@ -19,11 +19,11 @@ _NAMES = ("row", "score", "probability", "rank", "take", "held_out", "labelled",
 """The columns of the file, some of which may be absent."""
 
 _RUN = re.compile(r"(?<![^;|\t\r\n])(?=[\s\"]*[=+\-@\uff0b\uff0d\uff1d\uff20]|\A[\t\r\n])")
-"""Where a cell may begin that a spreadsheet program runs as a formula, as it may take other signs than commas to divide
+"""Beginnings of cells that a spreadsheet program may run as a formula. It may take other signs than commas to divide
 cells, and then does not see that a text is quoted. Full-width signs begin formulas as well."""
 
 _QUOTED = re.compile(r"[,\"\r\n]")
-"""What a field of CSV is quoted for; the csv module leaves out the carriage return."""
+"""Characters for which a field of CSV is quoted; the csv module leaves out the carriage return."""
 
 
 def check(path: str | None) -> None:

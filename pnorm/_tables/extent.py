@@ -29,7 +29,7 @@ _ROW, _CELLS, _SHEET = 0, range(2, 12), 156
 _BYTES = 2**20
 
 Cells = tuple[int, dict[int, int]]
-"""How many cells have a value, and the last row that has one in each column; both from 1."""
+"""The number of cells that have a value, and the last row that has one in each column; both from 1."""
 
 
 def check_extent(path: str, data: bytes, sheet: str) -> None:

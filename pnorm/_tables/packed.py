@@ -119,7 +119,7 @@ def _xz(path: str, file: BinaryIO) -> Any:
 
 
 class _Members(io.RawIOBase):
-    """What compressed members hold, one after the other; zeros behind them are padding, and other bytes an error.
+    """The content of compressed members, one after the other; zeros behind them are padding, other bytes an error.
 
     The same holds for gzip. BZ2File and LZMAFile take such bytes for the end, and lose the members behind them.
     """

@@ -135,7 +135,8 @@ def near_copies(parts: Sequence[Any], H: Any = None) -> int | None:
     stays. In many dimensions the rows of a narrow side are also next to those of a wide one. So the distances within
     each side are compared as well, in units of its spread. The distance is that of the ranks in each column.
 
-    Of 284 simulated sets of independent rows, 1 was said to have near copies, and of 18 public sets none.
+    Of 284 simulated sets of independent rows, 1 was said to have near copies. Of 19 public sets hmeq was, where many
+    rows of good loans agree to 1 % in all columns.
     """
     rng = np.random.default_rng(0)
     some = [np.sort(rng.permutation(_checks.n_rows(X, "X"))[:NEAREST]) for X in parts]
