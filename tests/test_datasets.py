@@ -84,7 +84,7 @@ def test_insurance_claims_repeat_with_their_seed():
 
 def test_insurance_claims_have_the_means_of_their_table():
     text = pnorm.datasets.insurance_claims.__doc__
-    found = re.findall(r"^ +``([a-z ]+)`` +([\d.]+) +([\d.]+) +([\d.]+) ", text, re.MULTILINE)
+    found = re.findall(r"^ *``([a-z ]+)`` +([\d.]+) +([\d.]+) +([\d.]+) ", text, re.MULTILINE)
     table = {name: list(map(float, means)) for name, *means in found}
     n = 200_000
     careless, staged = (pnorm.datasets.insurance_claims(n, 3, staged=share) for share in (0.0, 1.0))

@@ -372,7 +372,7 @@ def test_scores_that_moved_a_little_are_no_grave_change(by, told, grave):
 
 
 def test_later_months_are_no_grave_change():
-    days = np.datetime64("2024-01-01") + np.arange(400)
+    days = np.datetime64("2024-01-01") + np.arange(400).astype("m8[D]")
     x = np.random.default_rng(0).random((2, 200)) + np.array([[0.0], [3.0]])
     old, new = [{"day": days[200 * k : 200 * k + 200], "x": x[k]} for k in (0, 1)]
     H = rankers.from_table({"day": days[::2], "x": x[:, ::2].ravel()}, {"day": days[1::2], "x": x[:, 1::2].ravel()})
@@ -556,7 +556,7 @@ def test_a_column_is_compared_among_the_rows_that_have_a_value(is_profile):
     """As `drift` does of these rows; all other columns as before."""
     old, new = people(3000, seed=1), people(1000, seed=2, start="2024-02-01", shift=1.0)
     undated = np.arange(3000) % 10 == 0
-    old["when"] = np.where(undated, np.datetime64("NaT"), old["when"])
+    old["when"] = np.where(undated, np.datetime64("NaT", "D"), old["when"])
     pos, neg = rows_of(old, np.flatnonzero(RNG.random(3000) < 0.3)), rows_of(old, np.arange(2000))
     H = rankers.from_table(pos, neg)
     lam = np.random.default_rng(0).normal(size=len(H))

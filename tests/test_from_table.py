@@ -1840,7 +1840,7 @@ def test_a_number_that_may_mean_missing_has_a_note(others, value, rows, note):
     assert apart(np.insert(np.array(others, float), spread, value)) == (note, note.partition(" in ")[0])
 
 
-BIRTHS = [str(np.datetime64("1950-01-05") + 37 * k) for k in range(400)]
+BIRTHS = [str(np.datetime64("1950-01-05") + np.timedelta64(37 * k, "D")) for k in range(400)]
 
 
 @pytest.mark.filterwarnings("ignore:Columns with a value that may mean missing")

@@ -28,7 +28,7 @@ Y = RNG.random(N) < 1 / (1 + np.exp(-(AGE - 62) / 6 - 1.5 * (CITY == "Rome")))
 TABLE = {
     "age": [None if k % 19 == 0 else float(a) for k, a in enumerate(AGE)],
     "city": CITY.tolist(),
-    "since": [np.datetime64("2024-01-01") + int(d) for d in RNG.integers(0, 500, N)],
+    "since": [np.datetime64("2024-01-01") + np.timedelta64(int(d), "D") for d in RNG.integers(0, 500, N)],
     "customer": [f"C{k:05d}" for k in range(N)],
 }
 HELD = np.arange(N) % 3 == 0
@@ -653,7 +653,7 @@ def test_bars_point_to_the_side_of_the_sign():
 
 
 def test_a_chart_of_dates_covers_the_dates_of_the_rows():
-    days = np.datetime64("2024-01-02") + np.arange(690)
+    days = np.datetime64("2024-01-02") + np.arange(690).astype("m8[D]")
     X = {"created": days[np.random.default_rng(0).integers(0, 690, 2000)]}
     first, last = X["created"].min(), X["created"].max()
     H = rankers.from_table({"created": X["created"][:1000]}, {"created": X["created"][1000:]}, n_cuts=1)
@@ -662,8 +662,9 @@ def test_a_chart_of_dates_covers_the_dates_of_the_rows():
     assert shape.cuts.size < 3
     drawn = pictures._drawn(shape)
     start, stop = np.floor(drawn.x[[0, -1]]).astype("datetime64[D]")
-    assert first <= start < first + 30
-    assert last - 30 < stop <= last
+    month = np.timedelta64(30, "D")
+    assert first <= start < first + month
+    assert last - month < stop <= last
     heights = pictures._distribution(shape, *drawn.x[[0, -1]].tolist())[1]
     assert heights.sum() == pytest.approx(0.98, abs=0.01)
     assert heights.max() < 2 * heights.min()

@@ -261,7 +261,7 @@ def few_are_kept(patch, exact=24, points=64):
 
 def texts(n, draw):
     """Columns of text of many different words, by what they become."""
-    day = np.datetime64("2021-03-01") + draw.integers(0, 900, n)
+    day = np.datetime64("2021-03-01") + draw.integers(0, 900, n).astype("m8[D]")
     clock = draw.integers(0, 86400, n)
     times = [f"{s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}" for s in clock.tolist()]
     pay = np.exp(draw.normal(7, 1, n))
