@@ -776,7 +776,16 @@ def test_durations_in_text_have_no_points_in_sql():
 
 def test_missing_values_and_numbers_of_other_libraries_in_python():
     pandas, Decimal = pytest.importorskip("pandas"), decimal.Decimal
-    missing = [None, math.nan, np.nan, np.float32("nan"), pandas.NA, pandas.NaT, np.datetime64("NaT", "D"), Decimal("sNaN")]
+    missing = [
+        None,
+        math.nan,
+        np.nan,
+        np.float32("nan"),
+        pandas.NA,
+        pandas.NaT,
+        np.datetime64("NaT", "D"),
+        Decimal("sNaN"),
+    ]
     H = rankers.categories([["a"], [7.0]], [["1.0"], [None]], names=["v"], missing="own")
     card, space = pnorm.scorecard(H, [1.0, 2.0, 4.0, 8.0][: len(H)], points=100), {}
     exec(card.to_python(), space)
