@@ -1192,9 +1192,9 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
     already is not taken from its text, which may have fewer digits.
     """
     comma = point == ","
-    marks = _forms.MARKS[point] if point else ""
+    marks = _forms.BETWEEN[point]
     text = f"CAST({x} AS VARCHAR)"
-    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = ''"
+    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = '' AND CAST(x AS VARCHAR) NOT LIKE '%-'"
     if comma:  # in a number, the mark is a point
         as_it_is = f"NOT {_is_text('x')}"
         text = f"CASE WHEN {_is_text(x)} THEN {text} ELSE REPLACE({text}, '.', ',') END"
@@ -1214,6 +1214,7 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
         unit_first = f"CASE WHEN {before} = 1 THEN {_literal(unit)} ELSE '' END"
     opened = f"SUBSTR({inner}, 1, 1) = '('"
     units = "= 1" if unit == "%" else "<= 1"
+    behind = "s = '' AND SUBSTR(t, LENGTH(t), 1) = '-'"
     cut = f"SUBSTR(t, {len(unit) + 1})"
     number = "CAST(s || '0' || d || '.' || f || '0' || e AS DOUBLE PRECISION)"
     groups = " AND ".join(
@@ -1224,6 +1225,13 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
             for k in range(1, _MOST_MARKS + 1)
         ]
     )
+    if point == ".":
+        lakhs = ["m = ',' AND LENGTH(i) - 3 * (LENGTH(i) - LENGTH(d)) IN (2, 3) AND SUBSTR(i, LENGTH(i) - 3, 1) = m"]
+        lakhs += ["SUBSTR(i, 1, 1) <> '0'", f"LENGTH(i) - LENGTH(d) <= {_MOST_MARKS}"]
+        lakhs += [
+            f"(LENGTH(i) - LENGTH(d) < {k} OR SUBSTR(i, LENGTH(i) - {3 * k}, 1) = m)" for k in range(2, _MOST_MARKS + 1)
+        ]
+        groups = f"({groups} OR {' AND '.join(lakhs)})"
     exponent = "CASE WHEN SUBSTR(e, 2, 1) IN ('+', '-') THEN SUBSTR(e, 3) ELSE SUBSTR(e, 2) END"
     fits = (
         f"a + b {units} AND d || f <> '' AND LTRIM(d, {_DIGITS}) = '' AND {groups}\n"
@@ -1239,6 +1247,8 @@ def _number_of_text(x: str, point: str, unit: str) -> str:
         "        CASE WHEN s = '' AND SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
         f"SELECT x, b, s, {after} AS a,\n"
         f"        CASE WHEN {after} = 1 THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - {len(unit)})) ELSE t END AS t",
+        f"SELECT x, a, b, CASE WHEN {behind} THEN '-' ELSE s END AS s,\n"
+        f"        CASE WHEN {behind} THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - 1)) ELSE t END AS t",
         f"SELECT x, a, b, s, LTRIM(t, {_literal('0123456789' + marks)}) AS r, t",
         "SELECT x, a, b, s, r, SUBSTR(t, 1, LENGTH(t) - LENGTH(r)) AS i",
         f"SELECT x, a, b, s, r, i, SUBSTR(LTRIM(i, {_DIGITS}), 1, 1) AS m,\n"
@@ -1291,23 +1301,24 @@ def _number_of_python() -> str:
         '            raise ValueError(f"{x!r} is no number with %")',
         "        return float(x)",
         "    x = x.strip()",
-        '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]+", x):',
+        '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]*[.0-9]", x):',
         "        return float(x)",
         f"    word = x.translate({plainer!a})",
         f"    account = re.fullmatch({_forms.ACCOUNT.pattern!a}, word)",
         "    if account:",
         '        word = f"-{account[1]}{account[2]}"',
         f"    found = re.fullmatch({_forms.DRESSED.pattern!a}, word, re.DOTALL)",
-        "    sign, before, inner, rest, after = found.groups()",
-        '    found = before or after or ""',
+        '    sign, before, inner, rest, behind, after = found.groups(default="")',
+        "    found = before or after",
         f"    if found in {alike!a}.get(unit, ()):",
         "        found = unit",
-        "    bare = sign + inner + rest",
-        f"    number = re.fullmatch({patterns!a}[point or '.'], bare, re.ASCII)",
-        "    if number and number[1]:",
-        '        bare = bare.replace(number[1], "") if point else ""',
-        '    wrong = found not in (unit, "") or (unit == "%" and not found) or (sign and inner) or (before and after)',
-        "    if wrong or not number or not bare:",
+        "    signs = sign + inner + behind",
+        "    bare = signs + rest",
+        f"    number = re.fullmatch({patterns!a}[point], bare, re.ASCII)",
+        f"    for mark in {_forms.BETWEEN!a}[point]:",
+        '        bare = bare.replace(mark, "")',
+        '    wrong = found not in (unit, "") or (unit == "%" and not found) or len(signs) > 1 or (before and after)',
+        "    if wrong or not number:",
         '        raise ValueError(f"{x!r} is no number as in training")',
         '    return float(bare.replace(point or ".", "."))',
         "",

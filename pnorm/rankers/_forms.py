@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import datetime
 import functools
+import heapq
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,27 +24,70 @@ from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral, thousands
 
 UNITS = (
     *("%", "$", "€", "£", "¥", "₹", "kr", "zł", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK"),
-    *("DKK", "PLN", "CZK", "HUF", "INR", "CNY", "BRL", "MXN", "ZAR"),
+    *("DKK", "PLN", "CZK", "HUF", "INR", "CNY", "BRL", "MXN", "ZAR", "US$", "CA$", "C$", "A$", "AU$", "NZ$", "HK$"),
+    *(
+        "S$",
+        "NT$",
+        "R$",
+        "MX$",
+        "₩",
+        "₽",
+        "₺",
+        "₪",
+        "₱",
+        "₦",
+        "฿",
+        "₫",
+        "₴",
+        "Kč",
+        "Ft",
+        "lei",
+        "Rs.",
+        "Rs",
+        "Rp",
+        "RM",
+    ),
+    *("AED", "ARS", "BDT", "BGN", "CLP", "COP", "EGP", "GHS", "HKD", "IDR", "ILS", "ISK", "KES", "KRW", "KWD", "LKR"),
+    *("MAD", "MYR", "NGN", "PEN", "PHP", "PKR", "QAR", "RON", "RSD", "RUB", "SAR", "SGD", "THB", "TND", "TRY", "TWD"),
+    *("UAH", "VND"),
 )
-_UNIT = "|".join(map(re.escape, UNITS))
+_UNIT = "|".join(map(re.escape, sorted(UNITS, key=len, reverse=True)))  # "Rs." before "Rs"
 ALIKE = {
-    "$": ("USD", "CAD", "AUD", "NZD", "MXN"),
+    "$": ("USD", "US$", "CAD", "AUD", "NZD", "MXN"),
     "€": ("EUR",),
     "£": ("GBP",),
     "¥": ("JPY", "CNY"),
-    "₹": ("INR",),
-    "kr": ("SEK", "NOK", "DKK"),
+    "₹": ("INR", "Rs", "Rs."),
+    "Rs": ("INR", "Rs."),
+    "R$": ("BRL",),
+    "kr": ("SEK", "NOK", "DKK", "ISK"),
     "zł": ("PLN",),
+    "Kč": ("CZK",),
+    "Ft": ("HUF",),
+    "lei": ("RON",),
+    "RM": ("MYR",),
+    "Rp": ("IDR",),
+    "₩": ("KRW",),
+    "₽": ("RUB",),
+    "₺": ("TRY",),
+    "₪": ("ILS",),
+    "₱": ("PHP",),
+    "₦": ("NGN",),
+    "฿": ("THB",),
+    "₫": ("VND",),
+    "₴": ("UAH",),
 }
 """Currencies by the signs that may stand for them."""
 
-SCALES = {"k": 3, "m": 6, "mn": 6, "bn": 9}
+SCALES = {"k": 3, "lakh": 5, "lac": 5, "m": 6, "mn": 6, "mio": 6, "cr": 7, "crore": 7, "b": 9, "bn": 9, "mrd": 9}
 """Powers of ten that letters after a number stand for, in any case."""
 
-_SCALED = re.compile(r"(.*[\d.,])\s?(k|m|mn|bn)", re.IGNORECASE | re.DOTALL)
+_SCALED = re.compile(rf"(.*[\d.,])\s?({'|'.join(SCALES)})", re.IGNORECASE | re.DOTALL)
 ACCOUNT = re.compile(rf"((?:{_UNIT})?)\s*\(\s*([^()]*?)\s*\)")
 """A negative number as accounts have it, such as (5.00) and $(5.00)."""
-DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
+DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*(-))?(?:\s*({_UNIT}))?", re.DOTALL)
+"""A number with a unit on either side and a sign before the unit, before the number, or a minus behind it."""
+
 PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
 """Blanks, an apostrophe and a minus, with their ASCII replacements."""
 
@@ -51,11 +96,18 @@ _PLAINER = str.maketrans(PLAINER)
 MARKS = {".": ", '", ",": ". '"}
 """Marks between thousands, by the mark before the fraction."""
 
+BETWEEN = MARKS | {"": " '"}
+"""The same, and those that have one meaning where no value shows the mark before the fraction."""
+
+_LAKHS = r"|[1-9]\d?(?:,\d\d)+,\d{3}"
+"""A number as in India, where two digits stand between all commas but the last."""
+
 # Thousands have no zero in front, so that "0,343" has one reading.
 NUMBER_OF = {
-    point: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{marks}])\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
-                      rf"|\d+(?:{re.escape(point)}\d*)?(?:[eE][+-]?\d+)?|{re.escape(point)}\d+)", re.ASCII)
-    for point, marks in MARKS.items()
+    point: re.compile(rf"[+-]?(?:(?:[1-9]\d{{0,2}}([{marks}])\d{{3}}(?:\1\d{{3}})*{_LAKHS * (point == '.')})(?:{mark}\d*)?"
+                      rf"|\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?|{mark}\d+)", re.ASCII)
+    for point, marks in BETWEEN.items()
+    for mark in [re.escape(point or ".")]
 }  # fmt: skip
 
 _CODE = re.compile(r"0\d+", re.ASCII)
@@ -114,11 +166,9 @@ which on the mark stands between thousands."""
 _LONGEST = 64
 """Characters of a number or a date, at most."""
 
-_FIRST = 20
-"""Number of words that are examined to find that a column does not hold numbers."""
-
 SOME = 2000
-"""Words, at most, of which it is looked whether nearly all are numbers."""
+"""Words, at most, of which it is looked whether most are numbers; of more, those with the smallest checksums, so that
+their order does not decide."""
 
 TOLERATED = 0.05
 """Share of the known values, at most, that may not read as the others do, and count as missing. One value in twenty is
@@ -285,7 +335,7 @@ def number(word: str, form: Form) -> float | None:
     if form.mixed:
         value = clear(_marked(bare, ".") if plain is None else plain, _marked(bare, ","), form.point)
     else:
-        value = _marked(bare, form.point or ".") if power or form.point else _plain(bare)
+        value = _marked(bare, form.point)
     return value if value is None or not power else _plain(f"{value!r}e{power}")
 
 
@@ -304,8 +354,8 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         if has_thousands(words, "."):
             return Form(","), ""
         return Form("." if any("." in word for word in words) else ""), ""
-    if not all(map(may_be_number, words[:_FIRST])):
-        return None, ""  # a look at some words spares one at all
+    if not all(map(may_be_number, words)):
+        return None, ""
     dressed = [_bare(word) for word in words]
     units = {unit for _, unit in dressed}
     unit = _common(units)
@@ -405,7 +455,8 @@ def two_numbers(word: str) -> str:
 
 def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     """Return the form in which most words are numbers."""
-    if not words or 2 * sum(map(may_be_number, words[:_FIRST])) < len(words[:_FIRST]):
+    some = words if len(words) <= SOME else heapq.nsmallest(SOME, words, key=lambda word: zlib.crc32(word.encode()))
+    if not words or 2 * sum(map(may_be_number, some)) < len(some):
         return Most(NUMBER, None, "", (), math.inf)
     kept = [word for word in words if may_be_number(word)]
     of_units = Counter[str]()
@@ -525,10 +576,10 @@ def _bare(word: str) -> tuple[str, str]:
     found = DRESSED.fullmatch(plainer)
     if found is None:
         return word, ""
-    sign, before, inner, rest, after = found.groups()
-    if (sign and inner) or (before and after):
+    sign, before, inner, rest, behind, after = found.groups(default="")
+    if len(sign + inner + behind) > 1 or (before and after):
         return word, ""
-    return f"{sign}{inner}{rest}", before or after or ""
+    return f"{sign}{inner}{behind}{rest}", before or after
 
 
 def _letters(bare: str) -> str:
@@ -555,9 +606,9 @@ def _marked(word: str, point: str) -> float | None:
     found = NUMBER_OF[point].fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
-    if found[1]:
-        word = word.replace(found[1], "")
-    return _plain(word.replace(point, "."))
+    for mark in BETWEEN[point]:
+        word = word.replace(mark, "")
+    return _plain(word.replace(point, ".") if point else word)
 
 
 # Truth values, dates, times -------------------------------------------------------------------------

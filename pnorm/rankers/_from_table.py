@@ -762,7 +762,7 @@ class _Learner:
             self._unclear = most.marks.told() if most.marks.unclear else ""
             return Reading(most.kind, most.form)
         words = _repeated(most.odd, n_rows)
-        is_read = words and most.form is not None and not doubt and lost <= _PROBABLY * n_known
+        is_read = words and most.form is not None and not doubt
         if is_read and different([side.tally() for side in self._sides]) - len(most.odd) > _LEAST_NUMBERS:
             self._unclear = most.marks.told() if most.marks.unclear else ""
             reading = Reading(most.kind, most.form or Form(), missing=words)
@@ -815,7 +815,7 @@ class _Learner:
                 of_words[value.strip()] += n
         words = _repeated(tuple(of_words), of_words)
         known = {value for value, _ in pairs if not isinstance(value, str)}
-        if not words or of_words.total() < lost or lost > _PROBABLY * n_rows.total() or len(known) <= _LEAST_NUMBERS:
+        if not words or of_words.total() < lost or len(known) <= _LEAST_NUMBERS:
             return None
         return self._without(replace(reading, missing=words), tuple(of_words), lost)
 
