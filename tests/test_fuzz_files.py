@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import time
+import unicodedata
 
 import numpy as np
 import pytest
@@ -378,6 +379,7 @@ def test_anything_in_the_place_of_anything_in_a_dictionary(tried, kind):
 # Tables
 
 TABLE = b'visits,"age, years",bought\r\n3,41.5,0\n-1,"2e1",1\n+.5,7,1\n\n12,"1.0E-1",0\n5,6,yes\n'
+WIDE = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19]+")
 FIELDS = ["", " ", "0", "-0", " 5 ", "5;", "1_000", "١٢", "１２", "0x10", "1e999", "-1e400", "1e308", "5e-324", "nan", "NaN",
           "inf", "-Infinity", "1,5", "1e", "e1", ".", "+", "--1", "1.2.3", "True", "½", "1d3", "0b1", "1 0", "9" * 400, "0." + "1" * 999,
           '"', '""', '"""', '"1"', '"1', '1"', '"1"2', "\t1", "a\tb", "|", "\ufeff1", "\u00a01", "\u2028", "\x0b1", "\x1c", "\x85", "#", "=1+1", "1\n", "\r"]  # fmt: skip
@@ -414,7 +416,9 @@ def plain(text, label, positive):
         at = found.end()
         row.append(bare if quoted is None else quoted.replace('""', '"'))
         if end != d:
-            rows += [[cell.strip() for cell in row]] if row != [""] or quoted is not None else []
+            row = [unicodedata.normalize("NFKC", cell) if WIDE.fullmatch(cell) else cell for cell in row]
+            blank = row == [""] if len(row) == 1 and quoted is None else len(row) > 1 and not any(map(str.strip, row))
+            rows += [] if blank else [[cell.strip() for cell in row]]
             row = []
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return None
@@ -571,7 +575,12 @@ def read_as(monkeypatch, data, large):
     found = [source.names, len(source), [source.place(i) for i in range(len(source))]]
     for name in source.names:
         field = Fields(source.column(name))
-        found += [source.texts(name), field.tolist(), np.asarray(field).tolist(), np.asarray(field).dtype]
+        found += [
+            source.texts(name),
+            [text.strip() for text in field.tolist()],
+            np.asarray(field).tolist(),
+            np.asarray(field).dtype,
+        ]
         try:
             found.append(source.numbers(name).tolist())
         except TableError as error:

@@ -176,7 +176,7 @@ def is_plain(text: str) -> bool | None:
 
 
 def word(label: Any) -> str:
-    """Return one form for all spellings of a label: lower case, no spaces around, 1 for 1.0 or +1 if exact."""
+    """Return one form for all spellings of a label: lower case, no spaces around, no full stop, 1 for an exact 1.0."""
     try:
         text = str(label).strip()
     except ValueError:  # Python writes no number of thousands of digits
@@ -184,7 +184,7 @@ def word(label: Any) -> str:
     try:
         value = numeral(text)
     except ValueError:
-        return text.lower()
+        return text.lower().removesuffix(".") or text
     return f"{value:.17g}" if abs(value) < 2**53 else text.lower()
 
 

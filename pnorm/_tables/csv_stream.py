@@ -12,7 +12,7 @@ from pnorm._tables.delimited import Lines, check_widths, numbered_rows, quotes_a
 from pnorm._tables.inputs import Part, Stream, slice_rows
 from pnorm._tables.packed import unpacked_stream
 from pnorm._tables.source import TableError, named
-from pnorm._tables.text import BLANKS, Decoder, Layout, layout, names_of, without_delimiter_line
+from pnorm._tables.text import BLANKS, Decoder, Layout, body, layout, names_of
 
 _HEAD = 2**20
 """Bytes that are used to detect the format of a file."""
@@ -41,7 +41,7 @@ class CsvStream(Stream):
         data = Decoder(path, self.notes).feed(head, is_whole).encode()
         how = layout(data, given, self.notes) if like is None else like.how
         self.how: Layout = how
-        lines = without_delimiter_line(data).decode()
+        lines = body(data, how).decode()
         self.header: list[str] = next((row for _, row in numbered_rows(path, lines, how)), [])
         self.names: list[str] = []
         if not self.header:
@@ -76,19 +76,19 @@ class CsvStream(Stream):
 
     def _lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, without the header."""
-        is_first = self.how.header
+        n_names = self.how.header + self.how.names_twice
         for lines in self._all_lines(rows):
-            check_widths(self.path, lines, len(self.header), self.how.header)
-            if is_first:
+            check_widths(self.path, lines, len(self.header), self.how)
+            while n_names and lines.numbers:
                 lines.drop_first()
-            is_first = False
+                n_names -= 1
             yield lines
 
     def _all_lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, the header among them: those of a few megabytes, if these can be told from those after."""
         with unpacked_stream(self.path) as file:
             texts = _texts(file, Decoder(self.path, []))
-            text = without_delimiter_line(next(texts, "").encode()).decode()
+            text = body(next(texts, "").encode(), self.how).decode()
             line, pending = 0, ""
             while text:
                 pending += text
@@ -101,7 +101,7 @@ class CsvStream(Stream):
                 pending = pending[end:]
                 first, lines = read_lines(self.path, block, self.how, line)
                 if lines.table is not None and len(first) != len(self.header):
-                    check_widths(self.path, Lines(lines.numbers, [first]), len(self.header), self.how.header)
+                    check_widths(self.path, Lines(lines.numbers, [first]), len(self.header), self.how)
                 if lines.numbers:
                     yield lines
                 line += block.count(b"\n")

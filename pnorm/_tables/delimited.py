@@ -12,7 +12,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks.text import counted
 from pnorm._tables.source import Source, TableError
-from pnorm._tables.text import BLANKS, Layout, as_utf8, layout, names_of, nul, reader, without_delimiter_line
+from pnorm._tables.text import BLANKS, Layout, as_utf8, body, layout, names_of, nul, reader
 
 _LARGE = 2**20
 """Bytes of a CSV file from which on pyarrow saves more time than its import takes."""
@@ -24,6 +24,18 @@ _BLOCK = 2**20
 """Bytes that pyarrow reads at once; no line may be longer."""
 
 
+_ODD = re.compile('="|[\uff0b-\uff19]')
+_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19\\s]+")
+_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF0F), *range(0xFF10, 0xFF1A))}
+
+
+def _plainer(field: str) -> str:
+    """Return a field without what is around text for spreadsheet programs, as in ="007", and wide digits as others."""
+    if field.startswith('="') and field.endswith('"') and len(field) > 2:
+        field = field[2:-1]
+    return field.translate(_ASCII) if _FULL_WIDTH.fullmatch(field) else field
+
+
 @dataclass
 class Lines:
     """Lines of text that are not blank, as rows of fields."""
@@ -33,6 +45,8 @@ class Lines:
     rows: list[list[str]]
     table: Any = None
     """A table of Arrow in the place of the rows."""
+    n_blank: int = 0
+    """Lines that hold nothing but delimiters, and are left out."""
 
     def drop_first(self) -> None:
         """Leave out the first line."""
@@ -65,14 +79,29 @@ def read_lines(path: str, data: bytes, how: Layout, line: int = 0) -> tuple[list
     return lines.rows[0] if lines.rows else [], lines
 
 
-def check_widths(path: str, lines: Lines, width: int, header: bool) -> None:
-    """Refuse a line that has more or fewer fields than the first."""
-    for number, row in zip(lines.numbers, lines.rows, strict=False):
-        if len(row) != width:
-            raise TableError(
-                f"line {number} of {path} has {counted(len(row), 'field')}; the "
-                f"{'header' if header else 'first line'} has {width}"
-            )
+def odd_lines(n_quoted: int, n_blank: int) -> list[str]:
+    """Return notes on lines that are quoted as a whole, and on those of nothing but delimiters."""
+    quoted = [f"{counted(n_quoted, 'line')} quoted as a whole, and read without these quotes"]
+    return quoted * bool(n_quoted) + [f"{counted(n_blank, 'line')} of nothing but delimiters left out"] * bool(n_blank)
+
+
+def check_widths(path: str, lines: Lines, width: int, how: Layout) -> int:
+    """Refuse a line that has more or fewer fields than the first; read and count those that are quoted as a whole."""
+    n_quoted = 0
+    for k, (number, row) in enumerate(zip(lines.numbers, lines.rows, strict=False)):
+        if len(row) == width:
+            continue
+        if len(row) == 1 and how.delimiter != BLANKS:
+            within = next((fields for _, fields in numbered_rows(path, row[0], how, number - 1)), [])
+            if len(within) == width:
+                lines.rows[k] = within
+                n_quoted += 1
+                continue
+        raise TableError(
+            f"line {number} of {path} has {counted(len(row), 'field')}; the "
+            f"{'header' if how.header else 'first line'} has {width}"
+        )
+    return n_quoted
 
 
 class CsvSource(Source):
@@ -85,11 +114,11 @@ class CsvSource(Source):
         notes: list[str] = []
         data = as_utf8(path, data, notes)
         how = layout(data, names, notes)
-        first, lines = read_lines(path, without_delimiter_line(data), how)
+        first, lines = read_lines(path, body(data, how), how)
         if not lines.numbers:
             raise TableError(f"{path} is empty")
-        check_widths(path, lines, len(first), how.header)
-        if how.header:
+        notes += odd_lines(check_widths(path, lines, len(first), how), lines.n_blank)
+        for _ in range(how.header + how.names_twice):
             lines.drop_first()
         self._lines = lines
         header = names_of(path, first, how.header, names, notes)
@@ -130,11 +159,13 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     first = re.compile(rb"[^\r\n]+").search(data)
     if first is None or how.delimiter == BLANKS or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return None
+    mark = re.escape(how.delimiter.encode())
     try:
         names = next(reader(first[0].decode(), how))
         if (
             len(data) < _WIDE * len(names)
-            or re.compile(rb"\n\r?\n(?=[^\r\n])").search(data, first.end())
+            or re.compile(rb"\n(?:\r?\n(?=[^\r\n])|[ %b]+\r?(?:\n|\Z))" % mark).search(data, first.end())
+            or b"\xef\xbc" in data  # wide digits
             or not quotes_are_around_fields(data, how.delimiter)
         ):
             return None
@@ -155,22 +186,28 @@ def _lines(path: str, data: bytes, how: Layout, before: int = 0) -> Lines:
     """Return the lines of text that are not blank; some lines come before."""
     if b"\0" in data:
         raise TableError(nul(path, data, before))
-    numbers, rows = array("q"), []
-    for number, fields in numbered_rows(path, data.decode(), how, before):
+    numbers, rows, blank = array("q"), [], list[int]()
+    for number, fields in numbered_rows(path, data.decode(), how, before, blank):
         numbers.append(number)
         rows.append(fields)
-    return Lines(numbers, rows)
+    return Lines(numbers, rows, n_blank=len(blank))
 
 
 def numbered_rows(
-    path: str, text: str | Iterable[str], how: Layout, before: int = 0
+    path: str, text: str | Iterable[str], how: Layout, before: int = 0, blank: list[int] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a text, or of its lines, that are not blank, with their numbers; some lines come before."""
+    """Yield the rows of a text, or of its lines, that are not blank, with their numbers; some lines come before.
+
+    A line of nothing but delimiters is blank, and its number is added to `blank`.
+    """
     csv.field_size_limit(2**31 - 1)
     lines = reader(text, how)
+    may_be_odd = not isinstance(text, str) or _ODD.search(text) is not None
     try:
         for fields in lines:
-            if fields and (how.delimiter != BLANKS or fields != [""]):
-                yield before + lines.line_num, fields
+            if fields and (fields[0] or (len(fields) == 1 and how.delimiter != BLANKS) or any(map(str.strip, fields))):
+                yield before + lines.line_num, list(map(_plainer, fields)) if may_be_odd else fields
+            elif blank is not None and len(fields) > 1:
+                blank.append(before + lines.line_num)
     except csv.Error as error:
         raise TableError(f"line {before + lines.line_num} of {path} is not CSV: {error}") from None

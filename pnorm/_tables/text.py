@@ -36,7 +36,18 @@ _SAMPLE = 2**16
 _LINES, _CELLS = 100, 20_000
 """Lines and cells that are looked at, at most."""
 
+_MOST_ABOVE = 20
+"""Lines above a table, at most."""
+
 _CONTROL = re.compile("[\0-\x08\x0e-\x1f]")
+
+_ESCAPED, _BEYOND = re.compile("[\udc80-\udcff]"), re.compile("[^\0-\x7f\udc80-\udcff]")
+"""A byte that is no UTF-8, in text that was read with escapes, and letters beyond ASCII."""
+
+_WESTERN = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(128, 256)}
+
+_MANY_GOOD = 10
+"""Letters beyond ASCII for each byte that is no UTF-8, at least, in text that is UTF-8 but for a few bytes."""
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
@@ -66,7 +77,19 @@ def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
         return data
     if b"\0" in data:
         raise TableError(nul(path, data))
-    return _from_cp1252(path, data, wrong, notes).encode()
+    return (_mended(path, data, notes) or _from_cp1252(path, data, wrong, notes)).encode()
+
+
+def _mended(path: str, data: bytes, notes: list[str], before: int = 0) -> str:
+    """Return text that is UTF-8 but for a few bytes, which are read as cp1252; "" of other text."""
+    text = data.decode("utf-8", "surrogateescape")
+    wrong = [match.start() for match in _ESCAPED.finditer(text)]
+    if not wrong or len(_BEYOND.findall(text)) < _MANY_GOOD * len(wrong):
+        return ""
+    places = list(dict.fromkeys(before + text.count("\n", 0, at) + 1 for at in wrong))
+    where = f"line{'s' * (len(places) > 1)} {listed(places, 5, str)}"
+    notes.append(f"read as UTF-8, but for {counted(len(wrong), 'byte')} in {where}, read as cp1252")
+    return text.translate(_WESTERN)
 
 
 def _from_cp1252(path: str, data: bytes, wrong: int, notes: list[str], before: int = 0) -> str:
@@ -103,7 +126,7 @@ class Decoder:
 
     def __init__(self, path: str, notes: list[str]) -> None:
         self._path, self._notes = path, notes
-        self._encoding = ""
+        self._encoding, self._held = "", b""
         self._lines = 0
         self._is_ascii = True
 
@@ -112,11 +135,12 @@ class Decoder:
         if not self._encoding:
             wide = next((encoding for mark, encoding in _WIDE_MARKS.items() if data.startswith(mark)), None)
             self._use(wide or "utf-8-sig")
+        data, self._held = self._held + data, b""
         held = self._decoder.getstate()[0]
         try:
             text = self._decoder.decode(data, final)
         except UnicodeDecodeError as error:
-            text = self._other(error, held + data if self._encoding == "utf-8-sig" else data)
+            text = self._other(error, held + data if self._encoding == "utf-8-sig" else data, final)
         if "\0" in text:
             raise TableError(nul(self._path, text.encode(), self._lines))
         self._lines += text.count("\n")
@@ -127,13 +151,22 @@ class Decoder:
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding)()
 
-    def _other(self, error: UnicodeDecodeError, data: bytes) -> str:
+    def _other(self, error: UnicodeDecodeError, data: bytes, final: bool) -> str:
         """Return text that is not what it was at first."""
         if self._encoding != "utf-8-sig":
             name = self._encoding.upper()
             raise TableError(f"{self._path} begins as {name} text, but is not valid: {error}") from None
         if b"\0" in data:
             raise TableError(nul(self._path, data, self._lines))
+        end = len(data) if final else data.rfind(b"\n") + 1  # a line that is not whole comes again with the next part
+        try:
+            text = data[:end].decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = _mended(self._path, data[:end], self._notes, self._lines)
+        if text or not end:
+            self._held = data[end:]
+            self._use("utf-8-sig")
+            return text
         if not self._is_ascii:
             what = f"byte 0x{error.object[error.start]:02x} in line {self._lines + _line(error.object, error.start)}"
             raise TableError(
@@ -168,10 +201,12 @@ class Layout:
 
     delimiter: str
     """The delimiter; `BLANKS` for runs of blanks."""
-    skips_blanks: bool
-    """Whether blanks stand between a delimiter and a quote."""
-    header: bool
+    header: bool = True
     """Whether the first line has the names of the columns."""
+    names_twice: bool = False
+    """Whether the second line has names as well, which are left out."""
+    above: int = 0
+    """Lines above the table, such as a title."""
 
 
 def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout:
@@ -181,17 +216,72 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout
     if said:
         lines = lines[said.end() :].lstrip("\r\n")
     delimiter = said[1] if said else _delimiter(lines, whole)
-    skips = delimiter != BLANKS and re.search(rb'%b +"' % re.escape(delimiter.encode()), data) is not None
+    above = 0
+    if not said and not _even(lines, Layout(delimiter), whole):
+        above, delimiter = _title(data, whole) or (0, delimiter)
+        if above:
+            left_out = "the line" if above == 1 else f"{above} lines"
+            notes.append(f"the table begins in line {above + 1}; {left_out} above it left out")
+            lines = _sample(_cut(data, above))[0]
     if delimiter not in ",\t":
         notes.append(f"columns are separated by {_WORDS.get(delimiter, shown(delimiter))}")
-    rows = _some_rows(lines, Layout(delimiter, skips, True), whole)
-    return Layout(delimiter, skips, has_header(rows, names))
+    rows = _some_rows(lines, Layout(delimiter), whole)
+    header = has_header(rows, names)
+    names_twice = header and are_names_again(rows)
+    if names_twice:
+        notes.append("the second line has names as well, and is left out")
+    return Layout(delimiter, header, names_twice, above)
 
 
-def without_delimiter_line(data: bytes) -> bytes:
-    """Return text with a blank line in place of a first line that declares the delimiter."""
+def body(data: bytes, how: Layout) -> bytes:
+    """Return text with blank lines in place of those above the table, and of a first line that says the delimiter."""
     said = _SAID.match(data[:20].decode("latin-1"))
-    return data[said.end() :] if said else data
+    return data[said.end() :] if said else _cut(data, how.above)
+
+
+def _cut(data: bytes, n: int) -> bytes:
+    """Return text without what the first lines hold."""
+    at = 0
+    for _ in range(n):
+        at = data.find(b"\n", at) + 1
+    return b"\n" * n + data[at:] if n else data
+
+
+def _title(data: bytes, whole: bool) -> tuple[int, str] | None:
+    """Return how many lines stand above a table, and its delimiter; None if there is no such line, or no table.
+
+    They have fewer fields than all the lines below, the first of which has names.
+    """
+    for above in range(1, _MOST_ABOVE + 1):
+        lines = _sample(_cut(data, above))[0]
+        for delimiter in _DELIMITERS:
+            rows = _even(lines, Layout(delimiter), whole)
+            if rows is None or len(rows) < 3 or not _starts_table(rows):
+                continue
+            before = data.split(b"\n", above)[:above]
+            n_fields = [line.count(delimiter.encode()) + 1 for line in before if line.strip()]
+            blank_after = lines != "" and not data.split(b"\n", above + 1)[above].strip()
+            if all(n < len(rows[0]) for n in n_fields) and not blank_after:
+                return above, delimiter
+    return None
+
+
+def _starts_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row has names and no values, for certain."""
+    kinds = [(_kind(rows[0][c]), _kind_below(rows, c)) for c in range(len(rows[0]))]
+    return any(own == "" and below for own, below in kinds) and all(own == "" for own, _ in kinds)
+
+
+def are_names_again(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the second row has names too: different words, in two columns or more that are numbers below."""
+    if len(rows) < 4 or rows[0] == rows[1] or not len(rows[0]) == len(rows[1]) == len(set(rows[1])):
+        return False
+    below = [_kind_below(rows[1:], c) for c in range(len(rows[0]))]
+    return (
+        sum(map(bool, below)) > 1
+        and all(map(str.strip, rows[1]))
+        and all(_kind(word) == "" for word, kind in zip(rows[1], below, strict=True) if kind)
+    )
 
 
 def reader(text: str | Iterable[str], how: Layout) -> Any:
@@ -200,7 +290,7 @@ def reader(text: str | Iterable[str], how: Layout) -> Any:
     if how.delimiter == BLANKS:
         stripped = (line.strip(" \r\n") + "\n" for line in lines)
         return csv.reader(stripped, delimiter=" ", skipinitialspace=True, strict=True)
-    return csv.reader(lines, delimiter=how.delimiter, skipinitialspace=how.skips_blanks, strict=True)
+    return csv.reader(lines, delimiter=how.delimiter, skipinitialspace=True, strict=True)
 
 
 def _sample(data: bytes) -> tuple[str, bool]:
@@ -237,15 +327,13 @@ def _delimiter(lines: str, whole: bool) -> str:
     first = re.match(r"[^\r\n]*", lines)
     header = first[0] if first else ""
     likely = max(_DELIMITERS, key=header.count)
-    fits = {
-        d: len(rows[0]) for d in _DELIMITERS if d in header and (rows := _even(lines, Layout(d, True, True), whole))
-    }
+    fits = {d: len(rows[0]) for d in _DELIMITERS if d in header and (rows := _even(lines, Layout(d), whole))}
     if "," in fits and len(fits) > 1 and not _DECIMAL_COMMA.sub("", lines).count(","):
         del fits[","]  # the commas are in numbers
     if fits:
         return max(fits, key=lambda d: (fits[d], d == likely))
     if likely not in header:
-        rows = _even(lines, Layout(BLANKS, True, True), whole)
+        rows = _even(lines, Layout(BLANKS), whole)
         if rows and len(rows) > 1 and any(_kind_below(rows, c) for c in range(len(rows[0]))):
             return BLANKS
     return likely

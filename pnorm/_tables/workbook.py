@@ -10,7 +10,7 @@ from typing import Any
 from pnorm._checks.text import counted, first, install, shown
 from pnorm._tables.extent import check_extent
 from pnorm._tables.source import Source, TableError
-from pnorm._tables.text import has_header, names_of
+from pnorm._tables.text import are_names_again, has_header, names_of
 
 
 class WorkbookSource(Source):
@@ -43,6 +43,9 @@ class WorkbookSource(Source):
             raise TableError(f"the sheet {shown(chosen)} of {path} is empty")
         width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
         texts = [[_text_of(value) for value in row[:width]] for _, row in rows[:100]]
+        if _is_second_header(texts):
+            notes.append(f"the names are in row {rows[1][0]}; the row above them is left out")
+            del rows[0], texts[0]
         has_names = has_header(texts, names)
         header = names_of(path, texts[0], has_names, names, notes)
         if has_names:
@@ -71,6 +74,11 @@ class WorkbookSource(Source):
 
     def _text(self, name: str) -> list[str]:
         return self.texts(name)
+
+
+def _is_second_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row names groups of columns, in merged cells, and the second one has all names."""
+    return len(rows) > 2 and not all(rows[0][1:]) and are_names_again([rows[1], *rows[1:]])
 
 
 def _chosen(path: str, sheets: Sequence[str], sheet: str | None) -> str:

@@ -104,8 +104,8 @@ _LAKHS = r"|[1-9]\d?(?:,\d\d)+,\d{3}"
 
 # Thousands have no zero in front, so that "0,343" has one reading.
 NUMBER_OF = {
-    point: re.compile(rf"[+-]?(?:(?:[1-9]\d{{0,2}}([{marks}])\d{{3}}(?:\1\d{{3}})*{_LAKHS * (point == '.')})(?:{mark}\d*)?"
-                      rf"|\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?|{mark}\d+)", re.ASCII)
+    point: re.compile(rf"[+-]?(?:(?:[1-9]\d{{0,2}}([{marks}])\d{{3}}(?:\1\d{{3}})*{_LAKHS * (point == '.')})"
+                      rf"(?:{mark}\d*)?|\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?|{mark}\d+)", re.ASCII)
     for point, marks in BETWEEN.items()
     for mark in [re.escape(point or ".")]
 }  # fmt: skip
@@ -431,7 +431,7 @@ def readings_told(words: Iterable[str], form: Form) -> str:
     said: dict[str, None] = {}
     unusual: list[Callable[[str], Any]] = [
         lambda word: form.scaled and _letters(_bare(word)[0]),
-        lambda word: word.rstrip().endswith(")"),
+        lambda word: word.rstrip().endswith((")", "-")),
     ]
     if form.point and not form.unit:
         (mark,) = [mark for mark in MARKS if mark != form.point]
