@@ -252,12 +252,36 @@ def test_a_column_that_separates_alone_has_one_warning():
     assert "on one side" not in said
 
 
-def test_a_value_that_only_positives_have_is_no_leak():
+def test_a_value_that_only_a_minority_of_the_positives_has_is_no_leak():
     y = np.arange(6400) < 90
-    gain = np.where(np.arange(6400) < 68, 15024, np.arange(6400) % 5)
-    H, said = table_of({"gain": gain.tolist(), "code": ["z" if k < 68 else "abcd"[k % 4] for k in range(6400)]}, y)
+    gain = np.where(np.arange(6400) < 40, 15024, np.arange(6400) % 5)
+    H, said = table_of({"gain": gain.tolist(), "code": ["z" if k < 40 else "abcd"[k % 4] for k in range(6400)]}, y)
     assert [(of.note, of.one_sided) for of in H.plan] == [("", ""), ("", "")]
     assert said == ""
+
+
+@pytest.mark.parametrize("side", [True, False])
+@pytest.mark.parametrize(
+    ("own", "others", "told"),
+    [
+        ([0] * 100, [0] * 20 + list(range(1, 281)), True),
+        ([-1] * 98 + [-2, -3], [-1] * 20 + list(range(1, 281)), False),
+        ([0] * 100, [0] * 180 + list(range(1, 121)), False),  # as most others are
+        (["z"] * 100, ["z"] * 60 + ["a", "b", "c"] * 80, True),
+        (["z"] * 12, ["z"] * 60 + ["a", "b", "c"] * 80, False),  # by chance
+        (["x", "y"] * 50, ["x", "y"] * 60 + ["f"] * 180, True),
+        (["x", "y"] * 49 + ["f"] * 2, ["x", "y"] * 60 + ["f"] * 180, False),
+    ],
+)
+def test_a_value_of_one_side_alone_is_told(own, others, told, side):
+    """Of the smaller side or of the larger one, whole and in batches."""
+    y = np.r_[np.full(len(own), side), np.full(len(others), not side)]
+    cells = own + others
+    table = {"x": cells, "age": [k % 50 for k in range(y.size)]}
+    H, _ = table_of(table, y)
+    assert H.plan[0].one_sided.startswith("is the same in") is told
+    mixed = np.random.default_rng(0).permutation(y.size)
+    assert table_of({name: [column[k] for k in mixed] for name, column in table.items()}, y[mixed])[0].plan == H.plan
 
 
 # Values in reasons, and columns that move together

@@ -41,6 +41,7 @@ from pnorm.rankers._table import (
     ID_OF_SEVERAL,
     NO_LEVEL,
     OF,
+    SAME,
     SEPARATES,
     Ask,
     ColumnPlan,
@@ -107,6 +108,10 @@ _MOST_NAMED = 4
 _ALONE, _NEARLY = 0.99, 0.95
 """AUC from which on a column separates the sides nearly alone, and from which on a column of few values agrees with
 the label so often that it may be another form of it."""
+
+_SUSPECT = 0.7
+"""AUC from which on it is looked whether one value is that of one side alone. If so, and if it is an end of the column,
+the AUC is .75 or more."""
 
 _FEW_VALUES = 10
 """Values of such a column, at most. More values are a measurement, of which some are that good."""
@@ -874,7 +879,11 @@ class _Learner:
             self._note = "; ".join(filter(None, [self._note, years]))
         if not parts:
             raise LeaveOut("all values are equal")
-        self._separates(x.auc(), [side.size for side in self._sides])
+        auc = x.auc()
+        self._separates(auc, [side.size for side in self._sides])
+        if not (self._alone or self._agrees or self._one_sided) and abs(auc - 0.5) >= _SUSPECT - 0.5:
+            pairs = [zip(values.tolist(), n.tolist(), strict=True) for values, n in x.points()]
+            self._one_sided = _one_value(*map(dict, pairs))
         return parts
 
     def _keep_unread(self, reading: Reading, x: Numbers) -> None:
@@ -1012,6 +1021,8 @@ class _Learner:
         if missing:
             levels.append(None)
         self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
+        if not (self._alone or self._agrees or self._one_sided):
+            self._one_sided = _one_value(*[tally.counts for tally in of_sides])
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         reading = Reading(CATEGORY, levels=tuple(levels), any_case=any_case)
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
@@ -1227,6 +1238,25 @@ def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:
             is_pure = n >= _LEAST_ROWS and of_side >= _PURE * n and share <= 0.5
             if is_pure and bdtrc(of_side - 1, n, share) <= _CHANCE:
                 return f"{what} {n:,} rows ({'all' if of_side == n else f'{of_side:,}'} {side})"
+    return ""
+
+
+def _one_value(of_pos: Mapping[Any, int], of_neg: Mapping[Any, int]) -> str:
+    """Return that one value is that of a whole side, and of a minority of the other; or of a majority, and of no other.
+
+    The sides have 20 rows or more, so that chance does so once in a million.
+    """
+    sides = ((of_pos, "positive"), (of_neg, "negative"))
+    n_of = [sum(counts.values()) for counts in (of_pos, of_neg)]
+    if min(n_of) < FEW:
+        return ""
+    for (own, label), (others, other), n, n_others in zip(sides, sides[::-1], n_of, n_of[::-1], strict=True):
+        value, count = max(own.items(), key=lambda pair: pair[1])
+        shared = others.get(value, 0)
+        if count == n and 2 * shared <= n_others:
+            return f"{SAME} {n:,} rows (all {label}), and differs in {n_others - shared:,} rows (all {other})"
+        if 2 * count >= n and not shared:
+            return f"{SAME} {count:,} rows (all {label})"
     return ""
 
 

@@ -130,6 +130,10 @@ class Numbers(ABC):
         """Return the share of pairs in which the number of a positive is larger."""
 
     @abstractmethod
+    def points(self) -> Sequence[tuple[Vector, Index]]:
+        """Return the different numbers of either side, and how many rows have each."""
+
+    @abstractmethod
     def in_order(self, of: str) -> InOrder:
         """Return what is read off the numbers, in ascending order."""
 
@@ -214,6 +218,9 @@ class _NumbersOfRows(Numbers):
         if min(a.size, b.size) < LEAST:
             return 0.5
         return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
+
+    def points(self) -> Sequence[tuple[Vector, Index]]:
+        return [unique(x) for x in self._known]
 
     def in_order(self, of: str) -> InOrder:
         # The hour has no indicator of missing values, as the trend has it.

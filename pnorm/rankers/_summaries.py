@@ -287,6 +287,9 @@ class _Points(Numbers):
     def _points(self) -> list[tuple[Vector, Index]]:
         return [side.points() for side in self._sides]
 
+    def points(self) -> Sequence[tuple[Vector, Index]]:
+        return self._points
+
     def auc(self) -> float:
         (a, of_a), (b, of_b) = self._points
         if min(side.known for side in self._sides) < LEAST:
