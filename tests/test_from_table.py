@@ -727,6 +727,7 @@ DATES = [
     (["2020-01-31", "2021-02-01"], ["2020-01-31", "2021-02-01"]),
     (["2020-01-31T10:30", "2021-02-01T00:00:01.5"], ["2020-01-31T10:30", "2021-02-01T00:00:01.5"]),
     (["2020-01-31 10:30:00Z", "2021-02-01 10:30:00+05:30"], ["2020-01-31T10:30", "2021-02-01T10:30"]),
+    (["05/Mar/24 2:35 PM", "17/Dec/24 11:00 AM"], ["2024-03-05T14:35", "2024-12-17T11:00"]),
     (["2020/1/31", "2021/12/1"], ["2020-01-31", "2021-12-01"]),
     (["31/12/2020", "1/2/2021"], ["2020-12-31", "2021-02-01"]),
     (["12/31/2020", "1/2/2021"], ["2020-12-31", "2021-01-02"]),
@@ -790,7 +791,7 @@ DAYS_OF = [
     ("5 weeks", 35.0), ("1w", 7.0), ("6 wks", 42.0), ("10 months", 304.4), ("3 mo", 91.32), ("1 mth", 30.44),
     ("1,200 days", 1200.0), ("12 h", 0.5), ("6 hrs", 0.25), ("36 min", 0.025), ("864 s", 0.01), ("-2 weeks", -14.0),
     ("1 year 2 months", 426.13), ("1 yr, 2 mos", 426.13), ("1 year and 2 months", 426.13), ("1y2mo", 426.13),
-    ("-1 d 12 h", -1.5), ("-1 days +12:00:00", -0.5), ("2 days, 3:00:00", 2.125),
+    ("-1 d 12 h", -1.5), ("3h 36m", 0.15), ("1w 2d 36m", 9.025), ("1y 2m", 426.13), ("-1 days +12:00:00", -0.5), ("2 days, 3:00:00", 2.125),
 ]  # fmt: skip
 
 
@@ -873,6 +874,61 @@ def test_a_column_of_numbers_with_units_of_time_is_a_duration():
     few = {"t": ["5 d", "7 d", "5 d"]}  # a letter may be anything
     assert made(few, few).plan[0].kind == "category"
     assert made(few, few, kinds={"t": "duration"}).names == ("t > 6",)
+    spent = {"t": ["1w 2d", "3h 4m", "5w 1d 3m", "2d"] * 5}
+    assert made(spent, spent).plan[0].kind == "duration"
+    hours = {"t": [f"{h}:07:09" for h in range(5, 45)]}
+    assert made(hours, hours).plan[0].kind == "duration"
+    clock = {"t": [f"{h:02d}:07:09" for h in range(25)] * 2}  # one slip
+    assert told(clock, clock)[0].plan[0].kind == "time"
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("words", [("#NULL!",), ("unknown", "refused"), ("*",), (r"\N",), ("(blank)",)])
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.8])
+def test_a_word_or_two_leave_a_column_its_numbers_whatever_their_share(words, share, order):
+    """In any order of the rows, and with other labels."""
+    n = 400
+    cells = [words[k % len(words)] if k < share * n else f"{k * 37 % 1000}.5" for k in range(n)]
+    cells = [cells, cells[::-1], np.random.default_rng(0).permutation(cells).tolist()][order]
+    G, said = told({"x": cells[:150]}, {"x": cells[150:]})
+    assert (G.plan[0].kind, G.plan[0].missing) == ("number", round(share * n))
+    assert "do not read" in said
+
+
+def test_sizes_and_agents_stay_categories():
+    sizes = {"x": [str(size) for size in range(32, 57, 2)] * 20 + ["S", "M", "L"] * 40}
+    agents = {"x": [str(agent) for agent in range(101, 131)] * 10 + ["ONLINE", "PHONE", "PARTNER"] * 60}
+    assert [made(of, of).plan[0].kind for of in (sizes, agents)] == ["category", "category"]
+
+
+def test_censored_numbers_have_one_reading_in_any_order():
+    cells = [f"<0.{k % 9 + 1}" for k in range(16)] + [f"{k / 7:.2f}" for k in range(384)]
+    for seed in range(8):
+        mixed = np.random.default_rng(seed).permutation(cells).tolist()
+        G = told({"x": mixed[:140]}, {"x": mixed[140:]})[0]
+        assert (G.plan[0].kind, G.plan[0].missing) == ("number", 16)
+    first = told({"x": cells[:140]}, {"x": cells[140:]})[0]
+    assert (first.plan[0].kind, first.plan[0].missing) == ("number", 16)
+
+
+def test_declared_levels_are_levels_even_if_they_are_words_for_missing():
+    levels = ["none", "1", "2 to 4", "-"]
+    cells = {"x": levels * 20 + [None] * 4}
+    G = made(cells, cells, kinds={"x": levels})
+    assert (G.plan[0].kind, G.plan[0].values, G.plan[0].missing) == ("ordered", 4, 8)
+    card = pnorm.scorecard(G, np.arange(1.0, 1.0 + len(G)))
+    assert len(set(card.score({"x": levels}).tolist())) == 4
+
+
+def test_words_that_hold_information_are_offered_as_levels():
+    words = ["more than 7", "new", *[f"{k} years" for k in range(2, 8)]]
+    weights = [80, 30, 60, 60, 60, 60, 60, 60]
+    cells = {"x": [word for word, n in zip(words, weights, strict=True) for _ in range(n)]}
+    G, _ = told(cells, cells)
+    assert G.plan[0].kind == "category"
+    assert "have an order" in G.plan[0].note
+    offered = ["new", *[f"{k} years" for k in range(2, 8)], "more than 7"]
+    assert pnorm.rankers._from_table._in_likely_order(words) == offered
 
 
 @pytest.mark.parametrize(

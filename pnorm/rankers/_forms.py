@@ -124,7 +124,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
 _DASHED = re.compile(r"(\d{2})(-)(\d{1,2})-(\d{2}),?" + _WHEN, re.ASCII)
 _DIGITS = re.compile(r"(\d{4})()(\d{2})(\d{2})" + _WHEN, re.ASCII)
-_DAY_NAMED = re.compile(r"(\d{1,2})([ .-]+)([A-Za-z]{3,9})[ .,-]+(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
+_DAY_NAMED = re.compile(r"(\d{1,2})([ ./-]+)([A-Za-z]{3,9})[ .,/-]+(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
 _MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})([ .]+)(\d{1,2}),?[ ]+(\d{4}),?" + _WHEN, re.ASCII)
 _TIME = re.compile(_CLOCK, re.ASCII)
 _SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
@@ -137,7 +137,8 @@ UNITS_OF_TIME = {
         ("s sec secs second seconds", 1 / 86400))
     for name in names.split()
 }  # fmt: skip
-"""Units of time and their days. An m alone is none, as it may be minutes, months or metres."""
+"""Units of time and their days. An m alone is none, as it may be minutes, months or metres; behind years it is months,
+and behind weeks, days or hours minutes."""
 
 _LONG = 30.0
 """Days from which on a duration is written in days with decimals, if five tell it."""
@@ -317,7 +318,9 @@ class Text:
 
     def is_duration(self) -> bool:
         """Return whether all are durations, and one names a unit of time."""
-        return all_of(duration, self.words) is not None and any(map(names_time, self.words))
+        if all_of(duration, self.words) is None:
+            return False
+        return any(map(names_time, self.words)) or many_beyond_a_day(self.words)
 
 
 # Numbers --------------------------------------------------------------------------------------------
@@ -685,7 +688,8 @@ def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
 
 def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
     fits = [word for word in words if read(word) is not None]
-    form = Form() if fits and (kind != DURATION or any(map(names_time, fits))) else None
+    is_kind = kind != DURATION or any(map(names_time, fits)) or many_beyond_a_day(fits)
+    form = Form() if fits and is_kind else None
     return _most(kind, form, "", words, fits, n_rows)
 
 
@@ -790,9 +794,11 @@ def _sum_of_parts(word: str) -> float | None:
     found = _PARTS.fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
-    parts = [(part[1], UNITS_OF_TIME.get(part[2].lower())) for part in _OF_PARTS.finditer(found[2])]
     days, before = 0.0, math.inf
-    for number, unit in parts:
+    for part in _OF_PARTS.finditer(found[2]):
+        number, unit = part[1], UNITS_OF_TIME.get(part[2].lower())
+        if part[2] == "m" and before < math.inf:
+            unit = UNITS_OF_TIME["month" if before > 7.0 else "minute"]
         if unit is None or unit >= before:
             return None
         days, before = days + float(number.replace(",", "")) * unit, unit
@@ -800,8 +806,19 @@ def _sum_of_parts(word: str) -> float | None:
 
 
 def names_time(word: str) -> bool:
-    """Return whether a word has a unit of time of more than one letter, which means nothing else."""
-    return _NAMED_TIME.search(word[: _LONGEST + 1]) is not None
+    """Return whether a word has a unit of time of more than one letter, or several units, which mean nothing else."""
+    return _NAMED_TIME.search(word[: _LONGEST + 1]) is not None or _has_parts(word)
+
+
+def _has_parts(word: str) -> bool:
+    return len(word) <= _LONGEST and len(_OF_PARTS.findall(word)) > 1 and _sum_of_parts(word) is not None
+
+
+def many_beyond_a_day(words: Sequence[str]) -> bool:
+    """Return whether more words than slips are hours, minutes and seconds of more than a day."""
+    return sum([":" in word and duration(word) is not None and time(word) is None for word in words]) > TOLERATED * len(
+        words
+    )
 
 
 def unit_after(word: str) -> str:

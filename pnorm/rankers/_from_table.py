@@ -777,8 +777,14 @@ class _Learner:
             self._kinds = next((kinds for kinds in _TWO if all(repr(kind) in self._doubt for kind in kinds)), ())
         elif most.form is not None and lost <= _PROBABLY * n_known:
             reading = Reading(most.kind, most.form)
-            self._doubt, self._kinds = self._probably(reading, n_known), (reading.asked(),)
-            self._words = tuple(most.odd) if len(most.odd) <= _MOST_NAMED else ()
+            few = list(n_rows) if len(n_rows) <= _LEAST_NUMBERS and not any("," in word for word in n_rows) else []
+            if few and any(c.isdigit() for word in most.odd for c in word):  # words that tell more than nothing
+                levels = ",".join(_in_likely_order(few))
+                self._doubt = "the values probably have an order, which a list of levels from low to high would keep"
+                self._kinds = (levels,)
+            else:
+                self._doubt, self._kinds = self._probably(reading, n_known), (reading.asked(),)
+                self._words = tuple(most.odd) if len(most.odd) <= _MOST_NAMED else ()
         return Reading(CATEGORY)
 
     def _without(self, reading: Reading, odd: Sequence[str], lost: int) -> Reading:
@@ -1104,6 +1110,19 @@ def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str,
     if of_units["time"] > _MOSTLY * n_rows:
         return f"{said}; the kind {DURATION!r} reads days, weeks, months and years", (DURATION,)
     return f"{said}; numbers without the unit would be read as numbers", ()
+
+
+def _in_likely_order(words: Iterable[str]) -> list[str]:
+    """Return words by the first number in each; those without come first, and one of more than a number last."""
+
+    def place(word: str) -> tuple[float, int, str]:
+        number = re.search(r"\d+(?:\.\d+)?", word)
+        folded = word.lower()
+        is_more = re.search(r"more|over|above|\+|>|older|plus|at least", folded) is not None
+        is_less = re.search(r"less|under|below|<|up to", folded) is not None
+        return (-math.inf if number is None else float(number[0]), is_more - is_less, folded)
+
+    return sorted(words, key=place)
 
 
 def _of_sentences(counts: Mapping[Any, int], n_known: int, n_values: int) -> str:

@@ -186,7 +186,7 @@ class Reading:
 
     def meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
-        there = [not is_missing(value) for value in values]
+        there = [not is_missing(value) or self._is_level(value) for value in values]
         known = list(itertools.compress(values, there))
         meanings: Sequence[float | None] | None = None
         if self.kind == DATE and all(isinstance(value, str) for value in known):
@@ -195,6 +195,10 @@ class Reading:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
         return [next(of_known) if known else math.nan for known in there]
+
+    def _is_level(self, value: Any) -> bool:
+        """Return whether a word for a missing value is a level that was given in an order, such as none."""
+        return self.kind == ORDERED and isinstance(value, str) and value.strip() in self.levels
 
     def reads_if_spelled(self, word: str) -> bool:
         """Return whether a word, as `folded` writes it, is a number or reads in upper or lower case or as a level."""

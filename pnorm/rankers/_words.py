@@ -374,7 +374,9 @@ class FittedText(Text):
         return self._fit(TIME) is not None
 
     def is_duration(self) -> bool:
-        return self._fit(DURATION) is not None and "no unit" not in self._fits.said
+        if self._fit(DURATION) is None:
+            return False
+        return "no unit" not in self._fits.said or _forms.many_beyond_a_day(self.words)
 
 
 # Words ----------------------------------------------------------------------------------------------
