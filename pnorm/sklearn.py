@@ -781,7 +781,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
 
-        self.rankers_, self.trace_ = H.with_missing(lacking) if isinstance(H, Table) else H, trace
+        self.rankers_, self.trace_ = H.with_missing(lambda _: lacking) if isinstance(H, Table) else H, trace
         self._n_rows = int(known.positive.sum()), int((~known.positive).sum())
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
         self.kind_, self.cross_validation_ = kind, found

@@ -346,8 +346,8 @@ BATCHES = pytest.mark.parametrize("batches", [[], BATCHED], ids=["memory", "batc
         ("x,y\n1,1\nNaN,0\n", COLUMNS, "column 'x' has a missing value in line 3 of FILE; fill it in, or --ignore 'x'"),
         ("x,y\n1,1\ninf,0\n", COLUMNS, "column 'x' has 'inf' in line 3 of FILE; every value must be finite"),
         ("x,y\n1,1\n2\n", ["--label", "y"], "line 3 of FILE has 1 field; the header has 2"),
-        ("x,x,y\n1,1,1\n", ["--label", "y"], "the column name 'x' appears more than once in FILE"),
-        ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
+        ("x,x,y\n1,1,1\n", ["--label", "y"], "the column name 'x' appears more than once in FILE; --names A,B,C gives others"),
+        ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header; --names A,B,C gives names"),
         ("1,5\n3,4\n", ["--label", "y"], "no column 'y' in FILE; its columns are column 1, column 2"),
         ("x,y\n", ["--label", "y"], "FILE has a header and no rows"),
         ("x,y\n1,1\n\n2,\n3,0\n4,NA\n", ["--label", "y"], "is missing in line 4 of FILE, and in 2 of 4 rows; rows to train on need one. Add --unlabelled rank"),
@@ -1856,8 +1856,9 @@ def test_the_first_word_among_numbers_is_named_with_the_options(capsys, tmp_path
     assert f"warning: age: {n} values do not read" in told
     assert f"all are 'unknown', first in line 2 of {path}" in told
     assert "--missing unknown; to keep it as a level: --kind age=category" in told
-    for more in (["--missing", "unknown"], ["--kind", "age=category"]):
+    for more in (["--missing", "unknown"], ["--missing", "age=unknown"], ["--kind", "age=category"]):
         assert "warning: age" not in ran(capsys, *learn, *more)
+    assert f"warning: age: {n} values do not read" in flat(ran(capsys, *learn, "--missing", "town=unknown"))
     path.write_text(read(path).replace("unknown", "n.d.", 2), encoding="utf-8")
     told = flat(ran(capsys, *learn))
     assert f"'n.d.' (line 2 of {path}), 'unknown' (line 102 of {path})" in told

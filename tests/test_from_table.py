@@ -970,7 +970,7 @@ def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
         G = from_table(*half)
     said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " °C", " d", " days")
     assert G.plan[0].kind == "category"
-    assert said.startswith("Columns of text read as categories: t.\n") == is_told
+    assert said.startswith("Columns of text read as categories: t.\n")  # as most rows are rare, if for nothing else
     assert ('"duration" reads numbers with units of time' in said) == (kind is not None)
     assert ("most values are numbers with a unit, such as " in G.plan[0].note) == is_told
     if kind:
@@ -2001,3 +2001,31 @@ def test_the_auc_of_levels_is_that_of_all_pairs():
     pairs = [np.sign(share[level[x]] - share[level[y]]) for x, y in itertools.product(pos, neg)]
     assert of.separates
     assert f"AUC {0.5 + 0.5 * np.mean(pairs):.3f}" in of.note
+
+
+@pytest.mark.parametrize(
+    ("write", "is_id"),
+    [
+        ("~ {:,}.{:,}".format, False),
+        ("{}:{}".format, False),
+        ("{}/{}".format, False),
+        ("INV-{}{}".format, True),
+        ("C{}{}".format, True),
+        ("{}x{}y-a1".format, True),
+    ],
+)
+def test_digits_with_something_around_them_are_called_no_id(write, is_id):
+    cells = {"x": [write(1000 + k * 37, k) for k in range(300)], "z": list(range(300))}
+    G = told(cells, {"x": [word + "0" for word in cells["x"]], "z": cells["z"]})[0]
+    assert G.plan[0].kind == "left out"
+    assert ("an id" in G.plan[0].note) is is_id
+    assert ("digits" in G.plan[0].note) is not is_id
+
+
+def test_a_column_whose_rows_are_mostly_rare_is_told():
+    words = ["a", "b"] * 60 + [f"{chr(97 + k % 26)}{chr(97 + k // 26)}z" for k in range(150)]
+    G, said = told({"x": words}, {"x": words}, min_rows=20)
+    assert G.plan[0].kind == "category"
+    assert "300 of 540 rows have rare values" in G.plan[0].note
+    assert "x" in said
+    made({"x": words[:121]}, {"x": words[:121]})

@@ -716,7 +716,9 @@ LEVELS = ["Hull", "hull", "True", "x y", "7", "é", "n.a."]
             [*LEVELS, "HULL", "TRUE", "false", "x  y", "7.0", "e\u0301", "É", "", "?", "N/A", "NaN", "none", "other"],
         ),
         (
-            lambda: rankers.from_table([[v] for v in LEVELS * 9], [[v] for v in LEVELS * 9]).with_missing(OWN),
+            lambda: rankers.from_table([[v] for v in LEVELS * 9], [[v] for v in LEVELS * 9]).with_missing(
+                lambda _: OWN
+            ),
             ["No Answer", "no \t answer", "noanswer", "KEINE ÜBUNG", "Straße", "-9", "-9.0", "Hull", "é", "9"],
         ),
         (  # levels as they are
@@ -725,7 +727,7 @@ LEVELS = ["Hull", "hull", "True", "x y", "7", "é", "n.a."]
         ),
         (
             lambda: rankers.from_table([[f"{k}.5"] for k in range(30)], [[f"{k}"] for k in range(30)]).with_missing(
-                OWN
+                lambda _: OWN
             ),
             ["3", "3.5", "+3", "1e1", "-9", "-9.00", "-9e0", "n/a", "No  answer", "29.5"],
         ),

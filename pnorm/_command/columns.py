@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,14 +37,20 @@ class Columns:
     header: Sequence[str] = ()
     """All columns of the file."""
     missing: tuple[str, ...] = ()
-    """Words for missing values, as `folded` writes them."""
+    """Words for missing values in all columns, as `folded` writes them."""
+    missing_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same for some columns alone, by their names."""
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return the words for missing values in a column."""
+        return (*self.missing, *self.missing_of.get(name, ()))
 
     def cleaned(self, table: Any) -> Any:
         """Return columns without the words for missing values."""
-        if not self.missing:
+        if not (self.missing or self.missing_of):
             return table
         columns = table if _checks.is_columns(table) else dict(zip(table.column_names, table.columns, strict=True))
-        return {name: _checks.without(column, self.missing) for name, column in columns.items()}
+        return {name: _checks.without(column, self.words(name)) for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +147,7 @@ def times_of(columns: Columns, path: str, arguments: argparse.Namespace, place: 
     """Return the reader of the column of --time, with the options of the column."""
     assert columns.time is not None
     kind = kinds_of(columns, path, arguments).get(columns.time)
-    return hold_out.Times(columns.time, kind, columns.missing, place=place)
+    return hold_out.Times(columns.time, kind, columns.words(columns.time), place=place)
 
 
 @contextmanager
@@ -236,7 +242,26 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
     used = [name for name in header if name not in beside and (not only or name in only)]
     if not used and arguments.model is None:
         raise CommandError(f"{path_shown(path)} has no column to learn from except the label {_checks.shown(label)}")
-    return Columns(used, label, ids, time, header, options.missing(arguments.missing))
+    return Columns(used, label, ids, time, header, *_missing(arguments.missing or (), [*used, time], header, path))
+
+
+def _missing(
+    given: Sequence[str], used: Sequence[str | None], header: Sequence[str], path: str
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return the words of --missing for all columns, and those for one; without a known column, an = is of the word."""
+    words: list[str] = []
+    of_columns: dict[str, list[str]] = {}
+    for text in given:
+        column, _, word = text.partition("=")
+        try:
+            name = column_named(column, header, path) if word.strip() else None
+        except CommandError:
+            name = None
+        if name in used and name is not None:
+            of_columns.setdefault(name, []).append(word)
+        else:
+            words.append(text)
+    return options.missing(words), {name: options.missing(of) for name, of in of_columns.items()}
 
 
 def column_named(given: str, header: Sequence[str], path: str, elsewhere: str = "") -> str:

@@ -754,7 +754,7 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         some = fingerprint.of(kept.score(trained, strict=None))
         if some:
             about["training_scores"] = some
-        H = kept.H.with_missing(job.columns.missing) if isinstance(kept.H, Table) else kept.H
+        H = kept.H.with_missing(job.columns.words) if isinstance(kept.H, Table) else kept.H
         about["profile"] = pnorm.profile(trained, H, kept.lam).to_dict()
         average, row = np.array(_rounded(job.means(kept))), average_row(kept.push)
         model = pnorm.ScoringFunction(

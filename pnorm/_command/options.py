@@ -54,7 +54,8 @@ columns:
   A duration is text such as '772 days', '3.2 years', '1 yr 2 mo', '5 weeks' or '36 hours'.
   A column can be given by its name or by its number, from 1.
   An empty cell is missing, and so is ?, -, NA, N/A, NaN, null or none. --missing adds a word, such
-  as unknown or -999, for all columns except the label. The saved model reads new rows so too.
+  as unknown or -999, for all columns except the label; --missing age=-9 is for one column. The
+  saved model reads new rows so too.
 
 labels:
   A row without a label stops the command. With --unlabelled rank, the list is learned and tested
@@ -154,7 +155,7 @@ def parser() -> argparse.ArgumentParser:
     add("--ignore", metavar="A,B", action="append", help="columns to leave out; repeatable")
     add("--only", metavar="A,B", action="append", help="use only these columns; repeatable")
     add("--kind", metavar="COLUMN=KIND", action="append", help="kind of a column; repeatable; see columns below")
-    add("--missing", metavar="WORD", action="append", help="word for a missing value, in any column; repeatable")
+    add("--missing", metavar="WORD", action="append", help="word for a missing value, or COLUMN=WORD; repeatable")
     add("--names", metavar="A,B,C", help="column names, for a file without a header line")
     add("--sheet", metavar="NAME", help="sheet of a workbook (default: the first)")
     add("--memory", type=float, metavar="GB", help="read larger tables in batches (default: 1/4 of free)")

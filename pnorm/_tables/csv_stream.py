@@ -123,7 +123,9 @@ class CsvStream(Stream):
     def _check_last(self, lines: Lines) -> None:
         """Refuse a column without a name that holds something; where all lines end with a delimiter, it does not."""
         if not lines.is_blank(len(self.header) - 1):
-            raise TableError(f"column {len(self.header)} of {self.path} has no name in the header")
+            raise TableError(
+                f"column {len(self.header)} of {self.path} has no name in the header; --names A,B,C gives names"
+            )
 
 
 def _texts(file: io.BufferedReader, decoder: Decoder) -> Iterator[str]:

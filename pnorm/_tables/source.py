@@ -39,9 +39,11 @@ def named(path: str, names: Sequence[str], notes: list[str]) -> list[str]:
     times = Counter(names)
     for position, name in enumerate(names, start=1):
         if not name:
-            raise TableError(f"column {position} of {path} has no name in the header")
+            raise TableError(f"column {position} of {path} has no name in the header; --names A,B,C gives names")
         if times[name] > 1:
-            raise TableError(f"the column name {_checks.shown(name)} appears more than once in {path}")
+            raise TableError(
+                f"the column name {_checks.shown(name)} appears more than once in {path}; --names A,B,C gives others"
+            )
     return names
 
 

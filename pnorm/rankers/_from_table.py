@@ -120,6 +120,9 @@ _LEAST_ROWS, _PURE, _CHANCE = 5, 0.95, 1e-6
 """Rows, at least, in which a column has a value or is missing, the share of them on the smaller side from which on it
 may be known only after the outcome, and the probability of that share by chance, at most."""
 
+_AROUND_DIGITS = re.compile(r"(?:[^\W\d_]{1,4}[.\s]*(?![-/_#:]))?(?=.*\d.*[\W_])[\d\W_]{3,}[^\W\d_]{0,5}\.?")
+"""Text that may be a number with something around its digits: an id seldom has signs and no letters within."""
+
 _MANY_MEASURES = 40
 """Different numbers with a unit that are a measurement even if most of them are frequent."""
 
@@ -244,8 +247,8 @@ def from_table(
         If columns are left out, or all values of a category that `kinds` asks for are rare. If values do not read as
         the others of their column do; they count as missing. A column has the kind that at least 95 % of its values
         have. Where many numbers have a decimal point and many a decimal comma, each is read by its own mark, and those
-        that may have either count as missing. If the others are one or two words that are repeated, at most 30 % of the
-        values, and the column has more than 10 other values; these words count as missing, in new rows too. If text can
+        that may have either count as missing. If the others are one or two words that are repeated, and the column has
+        more than 10 other values; these words count as missing, in new rows too. If text can
         be read in two ways; it is then a category unless `kinds` contains its kind. If most values of a category are
         numbers with a unit, and most are rare or there are more than 40; the plan names the kind that reads them, if
         there is one. If a column almost separates the sides alone; it may be known only after the outcome. The
@@ -253,6 +256,7 @@ def from_table(
         shares of positives, or of the indicator of missing values. Of 5 to 19 values on a side, the AUC must be 1, and
         the probability of that by chance at most one in a million. For a column of at most 10 values, and for missing
         values, an AUC of 0.95 is enough; the plan has the share of the rows in which the column agrees with the label.
+        If a column has one value on a whole side of 20 rows or more, and others in at least half of the other side.
         If a column has values, or is missing, in at least 5 rows, at least 95 % of which are on the side with fewer
         rows. The probability of so many by chance is at most one in a million; the plan has the numbers.
     UnknownLevelWarning
@@ -1005,6 +1009,10 @@ class _Learner:
         if self._wish is None and not self._doubt:
             self._doubt = _of_sentences(counts, n_known, self._n_values)
             self._kinds = (_LEAVE_OUT,) * bool(self._doubt)
+        n_rare = n_known - sum([counts[value] for value in frequent])
+        if self._wish is None and not self._doubt and frequent and 2 * n_rare > n_known >= FEW:
+            self._doubt = f"{n_rare:,} of {n_known:,} rows have rare values, which are one level"
+            self._kinds = (_LEAVE_OUT,)
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
         kept = frequent[: self._how.max_levels]
         rare = self._n_values - len(kept)
@@ -1034,6 +1042,9 @@ class _Learner:
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
     def _refuse_text(self, words: Sequence[str]) -> None:
+        digits = [word for word in words[:1000] if _AROUND_DIGITS.fullmatch(word)]
+        if 2 * len(digits) > len(words[:1000]) and not all(map(_forms.is_code, digits)):
+            raise AllDiffer(f"digits in a form that does not read as numbers, such as {shown(repr(digits[0]))}")
         raise AllDiffer(_FREE_TEXT if _n_words(words) >= _SENTENCE else ID)
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -293,14 +293,15 @@ class Table(Rankers):
             plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
         return Table(self._found, len(plan), sources, Plan(plan), self.asks, self.as_levels)
 
-    def with_missing(self, words: Sequence[str]) -> Table:
-        """Return weak rankers that take more words of new rows for missing values, in all columns."""
-        if not words:
-            return self
+    def with_missing(self, words: Callable[[str], Sequence[str]]) -> Table:
+        """Return weak rankers that take more words of new rows for missing values; `words` has those of a column."""
         sources = [
-            replace(of, reading=replace(of.reading, missing=tuple(dict.fromkeys((*of.reading.missing, *words)))))
+            replace(of, reading=replace(of.reading, missing=tuple(dict.fromkeys((*of.reading.missing, *own)))))
             for of in self._sources
+            for own in [words(self.plan[of.column].name)]
         ]
+        if [of.reading for of in sources] == [of.reading for of in self._sources]:
+            return self
         return Table(self._found, len(self.plan), sources, self.plan, self.asks, self.as_levels)
 
     def _planned(self) -> NDArray[np.intp]:
