@@ -51,7 +51,9 @@ UNITS = (
     *("MAD", "MYR", "NGN", "PEN", "PHP", "PKR", "QAR", "RON", "RSD", "RUB", "SAR", "SGD", "THB", "TND", "TRY", "TWD"),
     *("UAH", "VND"),
 )
-_UNIT = "|".join(map(re.escape, sorted(UNITS, key=len, reverse=True)))  # "Rs." before "Rs"
+# "Rs." before "Rs"; the first letters alone, as the many units are tried at each character of a word.
+_FIRST_OF_UNITS = "".join(sorted({unit[0] for unit in UNITS}))
+_UNIT = f"(?=[{_FIRST_OF_UNITS}])(?:{'|'.join(map(re.escape, sorted(UNITS, key=len, reverse=True)))})"
 ALIKE = {
     "$": ("USD", "US$", "CAD", "AUD", "NZD", "MXN"),
     "€": ("EUR",),
