@@ -169,6 +169,9 @@ which on the mark stands between thousands."""
 _LONGEST = 64
 """Characters of a number or a date, at most."""
 
+_LOOK = 20
+"""Words that are looked at before all are."""
+
 SOME = 2000
 """Words, at most, of which it is looked whether most are numbers; of more, those with the smallest checksums, so that
 their order does not decide."""
@@ -359,13 +362,13 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         if has_thousands(words, "."):
             return Form(","), ""
         return Form("." if any("." in word for word in words) else ""), ""
-    if not all(map(may_be_number, words)):
-        return None, ""
+    if not all(map(may_be_number, words[:_LOOK])):
+        return None, ""  # a look at some words spares one at all
     dressed = [_bare(word) for word in words]
     units = {unit for _, unit in dressed}
     unit = _common(units)
     if unit is None:
-        return None, ("" if "%" in units else two_units(units))
+        return None, ("" if "%" in units or not all(map(may_be_number, words)) else two_units(units))
     bare, of_letters = [word for word, _ in dressed], False
     if not all(any(_marked(word, point) is not None for point in MARKS) for word in bare):
         of_letters = scaled(words)
@@ -611,8 +614,10 @@ def _marked(word: str, point: str) -> float | None:
     found = NUMBER_OF[point].fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
-    for mark in BETWEEN[point]:
-        word = word.replace(mark, "")
+    if found[1]:
+        word = word.replace(found[1], "")
+    elif point == "." and "," in word:
+        word = word.replace(",", "")
     return _plain(word.replace(point, ".") if point else word)
 
 
