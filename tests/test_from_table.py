@@ -791,7 +791,8 @@ DAYS_OF = [
     ("5 weeks", 35.0), ("1w", 7.0), ("6 wks", 42.0), ("10 months", 304.4), ("3 mo", 91.32), ("1 mth", 30.44),
     ("1,200 days", 1200.0), ("12 h", 0.5), ("6 hrs", 0.25), ("36 min", 0.025), ("864 s", 0.01), ("-2 weeks", -14.0),
     ("1 year 2 months", 426.13), ("1 yr, 2 mos", 426.13), ("1 year and 2 months", 426.13), ("1y2mo", 426.13),
-    ("-1 d 12 h", -1.5), ("3h 36m", 0.15), ("1w 2d 36m", 9.025), ("1y 2m", 426.13), ("-1 days +12:00:00", -0.5), ("2 days, 3:00:00", 2.125),
+    ("-1 d 12 h", -1.5), ("3h 36m", 0.15), ("1w 2d 36m", 9.025), ("1y 2m", 426.13),
+    ("P3DT12H", 3.5), ("PT36M", 0.025), ("P1Y2M", 426.13), ("P2W", 14.0), ("PT8.64S", 0.0001), ("-1 days +12:00:00", -0.5), ("2 days, 3:00:00", 2.125),
 ]  # fmt: skip
 
 
@@ -801,7 +802,23 @@ def test_numbers_with_units_of_time_are_durations(word, days):
 
 
 @pytest.mark.parametrize(
-    "word", ["5", "5 m", "5 kg", "2 months 1 year", "1 y 1 y", "1,20 days", "days", "", "1 d,", "5 d x"]
+    "word",
+    [
+        "5",
+        "5 m",
+        "5 kg",
+        "2 months 1 year",
+        "1 y 1 y",
+        "1,20 days",
+        "days",
+        "",
+        "1 d,",
+        "5 d x",
+        "P",
+        "PT",
+        "P5",
+        "P1DT",
+    ],
 )
 def test_other_words_are_no_durations(word):
     assert _forms.duration(word) is None
@@ -893,6 +910,12 @@ def test_a_word_or_two_leave_a_column_its_numbers_whatever_their_share(words, sh
     G, said = told({"x": cells[:150]}, {"x": cells[150:]})
     assert (G.plan[0].kind, G.plan[0].missing) == ("number", round(share * n))
     assert "do not read" in said
+
+
+def test_dates_of_nothing_but_zeros_are_missing():
+    dates = [f"2024-{k % 12 + 1:02d}-{k % 28 + 1:02d}" if k % 2 else "0000-00-00" for k in range(400)]
+    G = told({"x": dates[:150]}, {"x": dates[150:]})[0]
+    assert (G.plan[0].kind, G.plan[0].missing) == ("date", 200)
 
 
 def test_sizes_and_agents_stay_categories():

@@ -741,6 +741,8 @@ BODY = [f"{k}.5,{'yes' if k % 3 else 'no'},{k * 7}" for k in range(30)]
 ODD_FILES = {
     "a title": ("Extract of today\nAccount,000\n\n", BODY, ""),
     "a title in one line": ("Extract of today\n", BODY, ""),
+    "a title in cells": ("Extract of today,,\nAccount,000,\n,,\n", BODY, ""),
+    "a title above two lines of names": ("Extract of today,,\n", ["euros,word,days", *BODY], ""),
     "a line quoted as a whole": ("", [*BODY[:9], '"9.5,""no"",63"', *BODY[10:]], ""),
     "lines of delimiters": ("", [*BODY[:5], ",,", " , ,", *BODY[5:]], ",,\n,,\n"),
     "a second line of names": ("", ["amount in euros,won or not,age in days", *BODY], ""),

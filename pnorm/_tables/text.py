@@ -217,8 +217,9 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout
         lines = lines[said.end() :].lstrip("\r\n")
     delimiter = said[1] if said else _delimiter(lines, whole)
     above = 0
-    if not said and not _even(lines, Layout(delimiter), whole):
-        above, delimiter = _title(data, whole) or (0, delimiter)
+    even = _even(lines, Layout(delimiter), whole)
+    if not said and (even is None or 2 * list(map(str.strip, even[0])).count("") >= len(even[0])):
+        above, delimiter = _title(data[: 2 * _SAMPLE], whole) or (0, delimiter)
         if above:
             left_out = "the line" if above == 1 else f"{above} lines"
             notes.append(f"the table begins in line {above + 1}; {left_out} above it left out")
@@ -250,18 +251,18 @@ def _cut(data: bytes, n: int) -> bytes:
 def _title(data: bytes, whole: bool) -> tuple[int, str] | None:
     """Return how many lines stand above a table, and its delimiter; None if there is no such line, or no table.
 
-    They have fewer fields than all the lines below, the first of which has names.
+    They have fewer fields than all the lines below, or fewer that hold something, and the first of these has names.
     """
     for above in range(1, _MOST_ABOVE + 1):
         lines = _sample(_cut(data, above))[0]
         for delimiter in _DELIMITERS:
             rows = _even(lines, Layout(delimiter), whole)
-            if rows is None or len(rows) < 3 or not _starts_table(rows):
+            if rows is None or len(rows) < 3 or not (_starts_table(rows) or are_names_again(rows)):
                 continue
-            before = data.split(b"\n", above)[:above]
-            n_fields = [line.count(delimiter.encode()) + 1 for line in before if line.strip()]
-            blank_after = lines != "" and not data.split(b"\n", above + 1)[above].strip()
-            if all(n < len(rows[0]) for n in n_fields) and not blank_after:
+            *before, first = data.split(b"\n", above + 1)[: above + 1]
+            d = delimiter.encode()
+            n_fields = [sum(map(bool, map(bytes.strip, line.split(d)))) for line in before]
+            if all(n < len(rows[0]) for n in n_fields) and first.strip(b" \r" + d):
                 return above, delimiter
     return None
 

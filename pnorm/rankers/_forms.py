@@ -148,6 +148,12 @@ _LONG = 30.0
 _PART = r"(\d{1,9}(?:\.\d{1,9})?|[1-9]\d{0,2}(?:,\d{3})+)\s*([A-Za-z]+)\.?"
 _PARTS = re.compile(rf"([+-]?)\s?({_PART}(?:(?:,\s*|\s+(?:and\s+)?|){_PART}){{0,6}})", re.ASCII)
 _OF_PARTS = re.compile(_PART, re.ASCII)
+_ISO_SPAN = re.compile(
+    r"P(?=.)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?"
+    r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
+    re.ASCII,
+)
+_ISO_DAYS = [365.25, 30.44, 7.0, 1.0, 1 / 24, 1 / 1440, 1 / 86400]
 _NAMED_TIME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(name for name in UNITS_OF_TIME if len(name) > 1)})(?![a-z])", re.IGNORECASE
 )
@@ -787,7 +793,12 @@ def time(word: str) -> float | None:
 
 
 def duration(word: str) -> float | None:
-    """Return the microseconds of a duration as Python and pandas write it, or as numbers with units of time."""
+    """Return the microseconds of a duration as Python and pandas write it, of ISO 8601, or of numbers with units."""
+    iso = _ISO_SPAN.fullmatch(word[: _LONGEST + 1])
+    if iso:
+        return float(
+            round(86400e6 * sum([float(n or 0) * size for n, size in zip(iso.groups(), _ISO_DAYS, strict=True)]))
+        )
     found = _SPAN.fullmatch(word[: _LONGEST + 1])
     if not found or not word:
         return _sum_of_parts(word)
@@ -814,7 +825,8 @@ def _sum_of_parts(word: str) -> float | None:
 
 def names_time(word: str) -> bool:
     """Return whether a word has a unit of time of more than one letter, or several units, which mean nothing else."""
-    return _NAMED_TIME.search(word[: _LONGEST + 1]) is not None or _has_parts(word)
+    some = word[: _LONGEST + 1]
+    return _NAMED_TIME.search(some) is not None or _ISO_SPAN.fullmatch(some) is not None or _has_parts(word)
 
 
 def _has_parts(word: str) -> bool:

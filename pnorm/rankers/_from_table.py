@@ -1093,13 +1093,13 @@ class _Learner:
 
 
 def _repeated(odd: Sequence[str], n_rows: Mapping[str, int]) -> tuple[str, ...]:
-    """Return words that may mean a missing value, as `folded` writes them: few, repeated, and without digits."""
+    """Return words that may mean a missing value, as `folded` writes them: few, repeated, without digits but zeros."""
     counts: Counter[str] = Counter()
     for word in odd:
         counts[_checks.folded(word)] += n_rows.get(word, 2)  # of very many words, not all are counted
     if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
         return ()
-    return () if any(c.isdigit() for word in counts for c in word) else tuple(counts)
+    return () if any(c.isdigit() and c != "0" for word in counts for c in word) else tuple(counts)
 
 
 def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str, ...]]:
