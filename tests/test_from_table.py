@@ -2052,3 +2052,29 @@ def test_a_column_whose_rows_are_mostly_rare_is_told():
     assert "300 of 540 rows have rare values" in G.plan[0].note
     assert "x" in said
     made({"x": words[:121]}, {"x": words[:121]})
+
+
+@pytest.mark.parametrize("base", [2**53, 2**60, -(2**62)])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda codes: np.array(codes),
+        lambda codes: list(map(str, codes)),
+        lambda codes: pd.Series(codes),
+        lambda codes: pd.Series(codes, dtype="Int64"),
+        lambda codes: pa.array(list(map(str, codes))),
+    ],
+)
+def test_codes_that_are_one_float_stay_apart(write, base):
+    """As a matrix of them is refused by `train`."""
+    codes = [base + k % 4 for k in range(200)]
+    G = made({"x": write(codes[:100])}, {"x": write(codes[100:])})
+    assert (G.plan[0].kind, G.plan[0].values) == ("category", 4)
+    lam = np.arange(1.0, 1.0 + len(G))
+    assert len(set(pnorm.score({"x": write(codes[:4])}, G, lam).tolist())) == 4
+    apart = [base + 4096 * k for k in range(200)]
+    assert told_kind(write(apart[:100]), write(apart[100:])) == "number"
+
+
+def told_kind(pos, neg):
+    return said_if_any({"x": pos}, {"x": neg})[0].plan[0].kind

@@ -22,6 +22,7 @@ from pnorm._checks.tables import (
     Coded,
     Names,
     Values,
+    beyond_exact,
     cell,
     column_called,
     column_names,
@@ -308,7 +309,10 @@ def _of_array(A: Array) -> Cells:
         return _of_values(A.tolist())
     if kind in "buif":
         with np.errstate(over="ignore"):
-            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64, copy=False))
+            x = A.astype(np.float64, copy=False)
+        if kind in "iu" and beyond_exact(A):  # codes, perhaps, of which two would be one float
+            return _of_values(list(map(str, A.tolist())))
+        return Cells(BOOLEAN if kind == "b" else NUMBER, x)
     if kind in "mM":
         try:
             ticks = A.astype(f"{kind}8[us]")
@@ -335,6 +339,8 @@ def _of_pandas(column: Any) -> Cells:
         return _of_array(column.dt.to_timestamp().to_numpy())
     if kind.startswith("sparse"):
         return _of_array(np.asarray(column))
+    if dtype.kind in "iu" and beyond_exact(np.asarray(column.dropna())):
+        return _of_values([None if is_missing(value) else str(value) for value in listed(column)])
     if dtype.kind in "buif":
         return Cells(
             BOOLEAN if dtype.kind == "b" else NUMBER, np.array(column.to_numpy(dtype=np.float64, na_value=math.nan))

@@ -445,7 +445,7 @@ def stay_apart(
             if values.dtype.kind == "O":
                 whole = [int(value) for value in values if isinstance(value, (int, np.integer))]
                 values = np.array([value for value in whole if abs(value) < _WHOLE], dtype=object)
-            if _beyond_exact(values):
+            if beyond_exact(values):
                 large.setdefault(j, []).append(values)
     for j, parts in large.items():
         kind: Any = parts[0].dtype if len({part.dtype for part in parts}) == 1 else object
@@ -493,20 +493,20 @@ def _whole(
         if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
             return
         A = X if isinstance(getattr(X, "data", None), np.ndarray) and X.format != "lil" else X.tocoo()
-        if _beyond_exact(A.data):
+        if beyond_exact(A.data):
             A = A.tocsc()
             for j in range(A.shape[1]) if columns is None else columns.tolist():
                 yield j, A.data[A.indptr[j] : A.indptr[j + 1]]
     elif isinstance(X, np.ndarray) and X.ndim == 2:
         if X.strides[0] == 0:
             X = X[:1]  # one row stands for all if it is broadcast
-        if X.dtype.kind != "O" and not _beyond_exact(X):
+        if X.dtype.kind != "O" and not beyond_exact(X):
             return
         for j in range(X.shape[1]) if columns is None else columns.tolist():
             yield j, X[:, j]
 
 
-def _beyond_exact(A: Array) -> bool:
+def beyond_exact(A: Array) -> bool:
     """Return whether some integers reach 2**53, beyond which neighbours may be one float."""
     if A.dtype.kind != "O" and (A.dtype.kind not in "iu" or A.dtype.itemsize < 8):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +31,8 @@ _FIRST = 20
 
 _CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILINE)
 
+
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 _COMMA = r"^[+-]?[0-9]+(,[0-9]*)?$"
 
@@ -80,7 +83,7 @@ class Plain:
     point: bool
     """Whether one is written with a decimal point."""
     code: bool
-    """Whether one begins with a zero and goes on with digits, as 007 does."""
+    """Whether one begins with a zero and goes on with digits, as 007 does, or different whole ones are one float."""
     comma: bool = False
     """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
     grouped: bool = False
@@ -132,7 +135,8 @@ def _of_list(values: list[Any]) -> Plain | None:
     if "_" in whole or not whole.isascii():
         return None
     point = "." in whole
-    return Plain(numbers, point, _CODE.search(whole) is not None, grouped=point and _OTHER.search(whole) is None)
+    code = _CODE.search(whole) is not None or (_may_be_one(numbers) and are_one(set(values)))
+    return Plain(numbers, point, code, grouped=point and _OTHER.search(whole) is None)
 
 
 def _with_commas(words: list[str]) -> Plain | None:
@@ -173,9 +177,21 @@ def _of_arrow(column: Any) -> Plain | None:
             return None
     zeros = words.filter(of.starts_with(words, "0"))
     code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
+    code = code or (_may_be_one(numbers) and are_one(words.drop_null().unique().to_pylist()))
     point = bool(of.any(of.match_substring(words, ".")).as_py())
     grouped = point and of.all(of.match_substring_regex(words, rf"^\s*{thousands('.')}\s*$")).as_py()
     return Plain(numbers, point, bool(code), comma, bool(grouped))
+
+
+def _may_be_one(numbers: Vector) -> bool:
+    """Return whether some numbers are so large that different whole ones may be one float."""
+    return bool(numbers.size) and not bool((np.abs(numbers[~np.isnan(numbers)]) < 2.0**53).all())
+
+
+def are_one(words: Iterable[str]) -> bool:
+    """Return whether different whole numbers among words are one float, as 2**53 and 2**53 + 1 are."""
+    large = {int(word) for word in words if 15 < len(word) <= _LONGEST and _WHOLE.fullmatch(word)}
+    return len(set(map(float, large))) < len(large)
 
 
 def marked(column: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

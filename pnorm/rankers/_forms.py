@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks import DATE, DURATION, NUMBER, TIME, numeral, thousands
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, are_one, numeral, thousands
 
 UNITS = (
     *("%", "$", "€", "£", "¥", "₹", "kr", "zł", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK"),
@@ -362,7 +362,7 @@ def clear(of_point: float | None, of_comma: float | None, point: str) -> float |
 
 def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     """Return the form in which all words are numbers, or none and what is in doubt."""
-    if any(map(is_code, words)):
+    if are_codes(words):
         return None, ""
     if all_of(_plain, words) is not None:
         if has_thousands(words, "."):
@@ -483,7 +483,7 @@ def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     fits = [word for word in kept if _bare(word)[1] in takes]
     form, doubt = number_form(fits)
     most = _most(NUMBER, form, doubt, words, fits, n_rows)
-    if form is None and not doubt and not any(map(is_code, fits)):
+    if form is None and not doubt and not are_codes(fits):
         most = _most_by_mark(words, fits, n_rows, Form(unit=unit, scaled=scaled(fits), mixed=True))
     foreign = sum([count for of, count in of_units.items() if of not in takes and of not in ("", "%")])
     if unit and foreign > TOLERATED * sum([n_rows[word] for word in words]):
@@ -752,6 +752,11 @@ def is_plain(word: str) -> bool:
 def is_code(word: str) -> bool:
     """Return whether a word is a number that begins with a zero, such as 007."""
     return _CODE.fullmatch(word) is not None
+
+
+def are_codes(words: Sequence[str]) -> bool:
+    """Return whether a word is such a number, or whole numbers that differ would be one."""
+    return any(map(is_code, words)) or are_one(words)
 
 
 def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:

@@ -126,7 +126,7 @@ class Fits:
         number, date = [any(fit.numbers for of, fit in fits.items() if of[0] == kind) for kind in (NUMBER, DATE)]
         said = {
             "plain": number and all(map(_forms.is_plain, filter(_forms.may_be_number, words))),
-            "no code": not (number and any(map(_forms.is_code, words))),
+            "no code": not (number and _forms.are_codes(words)),
             "no point": not (number and any("." in word for word in words)),
             "no unit": not any(map(_forms.names_time, words)),
             "no dots": not (date and fits[DATE, ""].numbers is None and _forms.has_dots(words)),
