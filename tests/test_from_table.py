@@ -918,6 +918,11 @@ def test_dates_of_nothing_but_zeros_are_missing():
     assert (G.plan[0].kind, G.plan[0].missing) == ("date", 200)
 
 
+def test_very_many_words_that_no_encoding_takes_are_read():
+    cells = {"x": [f"\udc80 {k}" for k in range(3000)], "z": list(range(3000))}
+    assert told(cells, cells)[0].plan[0].kind == "left out"
+
+
 def test_sizes_and_agents_stay_categories():
     sizes = {"x": [str(size) for size in range(32, 57, 2)] * 20 + ["S", "M", "L"] * 40}
     agents = {"x": [str(agent) for agent in range(101, 131)] * 10 + ["ONLINE", "PHONE", "PARTNER"] * 60}

@@ -321,6 +321,18 @@ def test_a_workbook_has_typed_values(tmp_path):
     np.testing.assert_array_equal(np.asarray(source.frame(["won", "amount"]).column(1))[[0, 2]], [1.5, 12.0])
 
 
+def test_names_below_merged_cells_are_those_of_the_columns(tmp_path):
+    rows = [
+        ["customer", None, "sale"],
+        ["age", "amount", "won"],
+        *[[k, k / 8, "yes" if k % 3 else "no"] for k in range(9)],
+    ]
+    source = opened(tmp_path, workbook(rows), "t.xlsx")
+    assert source.names == ["age", "amount", "won"]
+    assert (len(source), source.texts("age")[:2]) == (9, ["0", "1"])
+    assert source.place(0).startswith("row 3 of the sheet Leads")
+
+
 def test_sheets_of_a_workbook(tmp_path):
     pytest.importorskip("python_calamine")
     data = workbook(ROWS, Other=[["x"], [1], [2]], Empty=[])

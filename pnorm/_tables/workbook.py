@@ -43,7 +43,7 @@ class WorkbookSource(Source):
             raise TableError(f"the sheet {shown(chosen)} of {path} is empty")
         width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
         texts = [[_text_of(value) for value in row[:width]] for _, row in rows[:100]]
-        if _is_second_header(texts):
+        if not all(texts[0][1:]) and are_names_again(texts):  # groups of columns, in merged cells
             notes.append(f"the names are in row {rows[1][0]}; the row above them is left out")
             del rows[0], texts[0]
         has_names = has_header(texts, names)
@@ -74,11 +74,6 @@ class WorkbookSource(Source):
 
     def _text(self, name: str) -> list[str]:
         return self.texts(name)
-
-
-def _is_second_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row names groups of columns, in merged cells, and the second one has all names."""
-    return len(rows) > 2 and not all(rows[0][1:]) and are_names_again([rows[1], *rows[1:]])
 
 
 def _chosen(path: str, sheets: Sequence[str], sheet: str | None) -> str:

@@ -467,9 +467,13 @@ def two_numbers(word: str) -> str:
     return f"{word!r} may mean two numbers: 'decimal point' or 'decimal comma' says which"
 
 
+def _checksum(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass"))
+
+
 def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     """Return the form in which most words are numbers."""
-    some = words if len(words) <= SOME else heapq.nsmallest(SOME, words, key=lambda word: zlib.crc32(word.encode()))
+    some = words if len(words) <= SOME else heapq.nsmallest(SOME, words, key=_checksum)
     if not words or 2 * sum(map(may_be_number, some)) < len(some):
         return Most(NUMBER, None, "", (), math.inf)
     kept = [word for word in words if may_be_number(word)]
