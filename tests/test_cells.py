@@ -274,7 +274,7 @@ def test_a_value_that_only_a_minority_of_the_positives_has_is_no_leak():
     ],
 )
 def test_a_value_of_one_side_alone_is_told(own, others, told, side):
-    """Of the smaller side or of the larger one, whole and in batches."""
+    """Of the smaller side or of the larger one, in any order of the rows."""
     y = np.r_[np.full(len(own), side), np.full(len(others), not side)]
     cells = own + others
     table = {"x": cells, "age": [k % 50 for k in range(y.size)]}

@@ -998,7 +998,8 @@ def test_a_category_of_rare_numbers_with_a_unit_is_told(unit, kind):
         G = from_table(*half)
     said, is_told = " ".join([str(w.message) for w in caught]), unit in (" kg", " °C", " d", " days")
     assert G.plan[0].kind == "category"
-    assert said.startswith("Columns of text read as categories: t.\n")  # as most rows are rare, if for nothing else
+    assert said.startswith("Columns of text read as categories: t.\n")
+    assert ("rows have rare values" in G.plan[0].note) == (not is_told)
     assert ('"duration" reads numbers with units of time' in said) == (kind is not None)
     assert ("most values are numbers with a unit, such as " in G.plan[0].note) == is_told
     if kind:

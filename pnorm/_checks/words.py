@@ -83,7 +83,7 @@ class Plain:
     point: bool
     """Whether one is written with a decimal point."""
     code: bool
-    """Whether one begins with a zero and goes on with digits, as 007 does, or different whole ones are one float."""
+    """Whether there are codes: a number with a zero before other digits, as 007, or whole ones that are one float."""
     comma: bool = False
     """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
     grouped: bool = False
@@ -185,7 +185,7 @@ def _of_arrow(column: Any) -> Plain | None:
 
 def _may_be_one(numbers: Vector) -> bool:
     """Return whether some numbers are so large that different whole ones may be one float."""
-    return bool(numbers.size) and not bool((np.abs(numbers[~np.isnan(numbers)]) < 2.0**53).all())
+    return bool((np.abs(numbers) >= 2.0**53).any())
 
 
 def are_one(words: Iterable[str]) -> bool:

@@ -39,7 +39,7 @@ class Columns:
     missing: tuple[str, ...] = ()
     """Words for missing values in all columns, as `folded` writes them."""
     missing_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The same for some columns alone, by their names."""
+    """Words for missing values in one column, as `folded` writes them, by the name of the column."""
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return the words for missing values in a column."""

@@ -25,28 +25,8 @@ from pnorm._checks import DATE, DURATION, NUMBER, TIME, are_one, numeral, thousa
 UNITS = (
     *("%", "$", "€", "£", "¥", "₹", "kr", "zł", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK"),
     *("DKK", "PLN", "CZK", "HUF", "INR", "CNY", "BRL", "MXN", "ZAR", "US$", "CA$", "C$", "A$", "AU$", "NZ$", "HK$"),
-    *(
-        "S$",
-        "NT$",
-        "R$",
-        "MX$",
-        "₩",
-        "₽",
-        "₺",
-        "₪",
-        "₱",
-        "₦",
-        "฿",
-        "₫",
-        "₴",
-        "Kč",
-        "Ft",
-        "lei",
-        "Rs.",
-        "Rs",
-        "Rp",
-        "RM",
-    ),
+    *("S$", "NT$", "R$", "MX$", "₩", "₽", "₺", "₪", "₱", "₦", "฿", "₫", "₴"),
+    *("Kč", "Ft", "lei", "Rs.", "Rs", "Rp", "RM"),
     *("AED", "ARS", "BDT", "BGN", "CLP", "COP", "EGP", "GHS", "HKD", "IDR", "ILS", "ISK", "KES", "KRW", "KWD", "LKR"),
     *("MAD", "MYR", "NGN", "PEN", "PHP", "PKR", "QAR", "RON", "RSD", "RUB", "SAR", "SGD", "THB", "TND", "TRY", "TWD"),
     *("UAH", "VND"),
@@ -99,7 +79,7 @@ MARKS = {".": ", '", ",": ". '"}
 """Marks between thousands, by the mark before the fraction."""
 
 BETWEEN = MARKS | {"": " '"}
-"""The same, and those that have one meaning where no value shows the mark before the fraction."""
+"""Marks between thousands, by the mark before the fraction; "" is for columns whose values show none."""
 
 _LAKHS = r"|[1-9]\d?(?:,\d\d)+,\d{3}"
 """A number as in India, where two digits stand between all commas but the last."""
@@ -153,7 +133,7 @@ _ISO_SPAN = re.compile(
     r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
     re.ASCII,
 )
-_ISO_DAYS = [365.25, 30.44, 7.0, 1.0, 1 / 24, 1 / 1440, 1 / 86400]
+_ISO_DAYS = [UNITS_OF_TIME[unit] for unit in ("year", "month", "week", "day", "hour", "minute", "second")]
 _NAMED_TIME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(name for name in UNITS_OF_TIME if len(name) > 1)})(?![a-z])", re.IGNORECASE
 )
@@ -329,9 +309,7 @@ class Text:
 
     def is_duration(self) -> bool:
         """Return whether all are durations, and one names a unit of time."""
-        if all_of(duration, self.words) is None:
-            return False
-        return any(map(names_time, self.words)) or many_beyond_a_day(self.words)
+        return all_of(duration, self.words) is not None and are_durations(self.words)
 
 
 # Numbers --------------------------------------------------------------------------------------------
@@ -705,8 +683,7 @@ def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
 
 def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
     fits = [word for word in words if read(word) is not None]
-    is_kind = kind != DURATION or any(map(names_time, fits)) or many_beyond_a_day(fits)
-    form = Form() if fits and is_kind else None
+    form = Form() if fits and (kind != DURATION or are_durations(fits)) else None
     return _most(kind, form, "", words, fits, n_rows)
 
 
@@ -805,9 +782,8 @@ def duration(word: str) -> float | None:
     """Return the microseconds of a duration as Python and pandas write it, of ISO 8601, or of numbers with units."""
     iso = _ISO_SPAN.fullmatch(word[: _LONGEST + 1])
     if iso:
-        return float(
-            round(86400e6 * sum([float(n or 0) * size for n, size in zip(iso.groups(), _ISO_DAYS, strict=True)]))
-        )
+        n_days = sum([float(n or 0) * size for n, size in zip(iso.groups(), _ISO_DAYS, strict=True)])
+        return float(round(86400e6 * n_days))
     found = _SPAN.fullmatch(word[: _LONGEST + 1])
     if not found or not word:
         return _sum_of_parts(word)
@@ -842,11 +818,15 @@ def _has_parts(word: str) -> bool:
     return len(word) <= _LONGEST and len(_OF_PARTS.findall(word)) > 1 and _sum_of_parts(word) is not None
 
 
+def are_durations(words: Sequence[str]) -> bool:
+    """Return whether words that read as durations are no times of day, nor numbers with a letter behind."""
+    return any(map(names_time, words)) or many_beyond_a_day(words)
+
+
 def many_beyond_a_day(words: Sequence[str]) -> bool:
     """Return whether more words than slips are hours, minutes and seconds of more than a day."""
-    return sum([":" in word and duration(word) is not None and time(word) is None for word in words]) > TOLERATED * len(
-        words
-    )
+    beyond = [":" in word and duration(word) is not None and time(word) is None for word in words]
+    return sum(beyond) > TOLERATED * len(words)
 
 
 def unit_after(word: str) -> str:

@@ -889,11 +889,9 @@ class _Learner:
             self._note = "; ".join(filter(None, [self._note, years]))
         if not parts:
             raise LeaveOut("all values are equal")
-        auc = x.auc()
-        self._separates(auc, [side.size for side in self._sides])
-        if not (self._alone or self._agrees or self._one_sided) and abs(auc - 0.5) >= _SUSPECT - 0.5:
-            pairs = [zip(values.tolist(), n.tolist(), strict=True) for values, n in x.points()]
-            self._one_sided = _one_value(*map(dict, pairs))
+        self._separates(
+            x.auc(), lambda: [dict(zip(v.tolist(), n.tolist(), strict=True)) for v, n in x.points()], _SUSPECT
+        )
         return parts
 
     def _keep_unread(self, reading: Reading, x: Numbers) -> None:
@@ -1034,9 +1032,7 @@ class _Learner:
         self._note = "; ".join(filter(None, [self._note, alike or self._spelled]))
         if missing:
             levels.append(None)
-        self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
-        if not (self._alone or self._agrees or self._one_sided):
-            self._one_sided = _one_value(*[tally.counts for tally in of_sides])
+        self._separates(self._auc_of_levels(levels, of_sides), lambda: [tally.counts for tally in of_sides])
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         reading = Reading(CATEGORY, levels=tuple(levels), any_case=any_case)
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
@@ -1073,8 +1069,12 @@ class _Learner:
         of_values = sum([max(a.counts[value], b.counts[value]) for value in {*a.counts, *b.counts}])
         return (of_values + max(a.missing, b.missing)) / n
 
-    def _separates(self, auc: float, sizes: Sequence[int]) -> None:
-        """Keep in words how the column separates the sides alone: by missing values, or by the others."""
+    def _separates(self, auc: float, counts: Callable[[], Sequence[Mapping[Any, int]]], suspect: float = 0.5) -> None:
+        """Keep in words how the column separates the sides: by missing values, by the others, or by one of them.
+
+        `counts` counts the values of either side. It is asked for if the AUC is at least `suspect`.
+        """
+        sizes = [side.size for side in self._sides]
         known_of = [size - n for n, size in zip(self._missing, sizes, strict=True)]
         of_missing, best = _auc_of_missing(self._missing, sizes), _unless_by_chance(auc, known_of)
         by_missing = _unless_by_chance(of_missing, sizes)
@@ -1085,6 +1085,8 @@ class _Learner:
                 self._agrees = _percent(self._agreement(sum(sizes)))
             else:
                 self._one_sided = _of_one_side(self._missing, sizes)
+                if not self._one_sided and max(auc, 1.0 - auc) >= suspect:
+                    self._one_sided = _one_value(*counts())
             return
         if by_missing >= best:
             self._alone = f"missing for nearly all {'positives' if of_missing > 0.5 else 'negatives'}"
