@@ -127,7 +127,7 @@ def test_words_are_numbers_as_each_of_them_is(words):
     expected = one_by_one(words)
     for column in (words, pa.array(words, pa.string()), pa.chunked_array([words[:1], words[1:]], pa.large_string())):
         found = plain_numbers(column)
-        if found is None:  # the words are read one by one then
+        if found is None or found.comma:  # the words are read one by one then, or as the test above has it
             continue
         assert expected is not None
         np.testing.assert_array_equal(found.numbers, expected)

@@ -149,7 +149,7 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     """Return the number of the first line of text, this line and a table of all; None if pyarrow is not there.
 
     None as well where it could read the file in another way than `_lines`, which also says what is wrong: if quotes are
-    not around whole fields, blank lines stand between others, or a line has more or fewer fields than the first.
+    not around whole fields, lines that may be blank stand between others, or a line has more or fewer fields than the first.
     """
     try:
         import pyarrow
@@ -164,7 +164,8 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
         names = next(reader(first[0].decode(), how))
         if (
             len(data) < _WIDE * len(names)
-            or re.compile(rb"\n(?:\r?\n(?=[^\r\n])|[ %b]+\r?(?:\n|\Z))" % mark).search(data, first.end())
+            or not any(map(str.strip, names))
+            or re.compile(rb'\n(?:\r?\n(?=[^\r\n])|[\t\v\f "\x80-\xff%b]+\r?(?:\n|\Z))' % mark).search(data, first.end())
             or b"\xef\xbc" in data  # wide digits
             or not quotes_are_around_fields(data, how.delimiter)
         ):
