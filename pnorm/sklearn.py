@@ -1176,8 +1176,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, rows: _Rows, linear: Lines | None, n_cuts: int) -> Table:
         """Return the weak rankers of a table."""
-        how = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
-        return of_rows(rows.X, rows.positive, rows.number, linear=linear, **how)
+        how: dict[str, Any] = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone}
+        return of_rows(rows.X, rows.positive, rows.number, "X", True, linear=linear, n_threads=self._n_threads, **how)
 
     # What it has learned -------------------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from pnorm._checks.words import plain_numbers
 from pnorm._command.main import main
 from pnorm._reasons.explain import moving_together
 from pnorm.rankers import _forms
-from pnorm.rankers._summaries import TableSummary
 
 QUICK = ("-p", "1", "--l2", "0.1")
 
@@ -112,19 +111,6 @@ def test_repeated_words_among_numbers_are_missing(words):
         outputs = again.evaluate({"amount": [*x, words[0].upper(), *[words[0]] * 200]})
         assert np.array_equal(outputs[:120], again.evaluate({"amount": empty}))
         assert np.array_equal(outputs[120:], again.evaluate({"amount": [None] * 201}))
-
-
-def test_in_batches_as_in_memory():
-    x, y = amounts(), halves(120)
-    H, _ = table_of({"amount": x}, y)
-    parts = [
-        TableSummary.of({"amount": x[k : k + 40]}, y[k : k + 40], np.arange(k, k + 40), "source")
-        for k in range(0, 120, 40)
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pnorm.rankers.TableWarning)
-        G = parts[0].merge(parts[1]).merge(parts[2]).rankers()
-    assert G.to_dict() == H.to_dict()
 
 
 def test_a_word_is_a_value_where_numbers_are_few():
@@ -224,18 +210,6 @@ def test_a_column_with_values_for_one_label_only_is_named_with_the_rows(sides, f
     heading = "Columns with values, or missing values, nearly all on one side: paid.\n"
     assert (heading in said) == ('"leave out" drops what is known only after the outcome' in said) == bool(told)
     assert (H.plan[1].one_sided, H.plan[0].separates, H.plan[0].agrees) == ("", False, "")
-
-
-def test_rows_in_batches_have_the_same_note():
-    paid, y = filled_for(90, 6310, 68, 0)
-    order = np.random.default_rng(0).permutation(y.size)
-    paid, y = [paid[k] for k in order], y[order]
-    for cells in (paid, [word and str(k % 9) for k, word in enumerate(paid)], [word and "x" for word in paid]):
-        parts = [TableSummary.of({"paid": cells[k : k + 1600]}, y[k : k + 1600]) for k in range(0, 6400, 1600)]
-        whole = parts[0].merge(parts[1]).merge(parts[2].merge(parts[3]))
-        with pytest.warns(pnorm.rankers.TableWarning, match="nearly all on one side: paid"):
-            H = whole.rankers()
-        assert H.plan[0].one_sided == "has a value in 68 rows (all positive)"
 
 
 def test_a_kind_that_was_asked_for_is_no_warning():

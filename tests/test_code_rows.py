@@ -6,10 +6,9 @@ from repeats import each_value
 
 import pnorm
 from pnorm._coded import code_rows
+from pnorm._coded.sample import TableSample
 from pnorm._tables import delimited
-from pnorm.rankers import _sketches
-from pnorm.rankers._sketches import checksum
-from pnorm.rankers._summaries import TableSummary
+from pnorm.rankers import _hashes
 
 rng = np.random.default_rng(0)
 N = 300
@@ -269,6 +268,10 @@ COLUMNS = {
 }  # fmt: skip
 
 
+def checksum(table):
+    return _hashes.checksum(_hashes.of_columns(table))
+
+
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_a_checksum_tells_rows_that_differ(kind):
     make, column = COLUMNS[kind]
@@ -326,7 +329,7 @@ def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch
         monkeypatch.setattr(delimited, "_LARGE", 1)
         monkeypatch.setattr(delimited, "_WIDE", 1)
     other, is_same = CHANGES[change]
-    made = TableSummary.rankers
+    made = TableSample.rankers
 
     def changing(*arguments, **options):
         if kind == "dictionary":
@@ -339,7 +342,7 @@ def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch
     source = {name: column.copy() for name, column in TABLE.items()}
     if kind != "dictionary":
         source = written_as(kind, tmp_path / "t", TABLE)
-    monkeypatch.setattr(TableSummary, "rankers", changing)
+    monkeypatch.setattr(TableSample, "rankers", changing)
     if is_same:
         assert len(pnorm.code_rows(source, "y", weight="w").pos) == Y.sum()
     else:
@@ -351,7 +354,7 @@ def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch
     "words", [["a" * 65536, "", "b", ""], ["x"] * 65536 + [""], ["", "\0", ""], ["é" * 40_000, "q"]], ids=range(4)
 )
 def test_hashes_of_words_are_polynomials_in_their_bytes(words):
-    found = _sketches._hashes_of_words(words)
+    found = _hashes._hashes_of_words(words)
     for word, hashed in list(zip(words, found.tolist(), strict=True))[-4:]:
         letters = word.encode()
         terms = [letter * pow(0x9E3779B97F4A7C15, k, 2**64) for k, letter in enumerate(letters)]

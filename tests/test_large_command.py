@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm._coded.sample import TableSample
 from pnorm._command import large
 from pnorm._command.main import main
 from pnorm._job.sample import Sample, in_proportion
-from pnorm.rankers._summaries import TableSummary
 
 pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
 
@@ -197,7 +197,7 @@ def test_each_row_is_as_likely_to_be_drawn():
             x = np.arange(start, min(start + 9, n))
             sample.add({"x": x}, np.arange(x.size), rng.random(x.size), start)
         found, numbers = sample.found()
-        assert found["x"] == numbers.tolist() == sorted(set(numbers.tolist()))
+        assert found["x"].tolist() == numbers.tolist() == sorted(set(numbers.tolist()))
         assert (numbers.size, sample.seen) == (most, n)
         times[numbers] += 1
     assert abs(times / 400 - most / n).max() < 5 * np.sqrt(most / n * (1 - most / n) / 400)
@@ -251,7 +251,7 @@ def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
 
 @pytest.mark.parametrize("refit", [[], ["--refit"]])
 def test_a_file_that_changes_between_two_readings_is_refused(capsys, data, tmp_path, monkeypatch, refit):
-    table, made = columns(), TableSummary.rankers
+    table, made = columns(), TableSample.rankers
     path = write_csv(tmp_path / "t.csv", table, range(N))
     how = [path, "--label", "fraud", "--ignore", "id,booked", "-t", 2, "--memory", 0, *refit]
     how += ["--save", tmp_path / "m.json"] * bool(refit)
@@ -261,7 +261,7 @@ def test_a_file_that_changes_between_two_readings_is_refused(capsys, data, tmp_p
             write_csv(path, table | changed, range(N))
             return made(*arguments, **options)
 
-        monkeypatch.setattr(TableSummary, "rankers", changing)
+        monkeypatch.setattr(TableSample, "rankers", changing)
         return run(capsys, *how)
 
     assert run_with({})[0] == 0

@@ -17,15 +17,15 @@ from pnorm import _checks
 from pnorm._categories import Seen, placed, tell
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Seed, Weights
 from pnorm._coded.columns import Asked, Labelled
+from pnorm._coded.sample import TableSample
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
 from pnorm._tables.batches import ROWS, batches_of
 from pnorm._tables.source import TableError, with_numbers
 from pnorm._threads import Pool
-from pnorm.rankers import Rankers, WeakRankers, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, _hashes, as_rankers
 from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
-from pnorm.rankers._summaries import TableSummary
 
 N_CUTS = 254
 """Cuts of a column: with a code for values below all of them, and one for missing values, a byte has no more."""
@@ -251,7 +251,7 @@ def check_options(H: Any, of_table: Mapping[str, Any]) -> None:
     """Raise an error for unknown options of a table, or options that do not go with a given H, before any reading."""
     if isinstance(H, str):
         _checks.choice(H, "H", ("table",))
-    known = list(inspect.signature(TableSummary.rankers).parameters)[1:]
+    known = list(inspect.signature(TableSample.rankers).parameters)[1:]
     for name in of_table:
         if name not in known:
             near = difflib.get_close_matches(name, [*known, "weight", "group", "ignore", "folder", "pos_label"], 1)
@@ -297,14 +297,13 @@ def _folder(folder: Any) -> str:
 
 def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
     """Return the weak rankers of the table, which a first reading finds."""
-    summary: TableSummary | None = None
+    sample = TableSample("source")
     for rows in asked.labelled():
         counted = np.sort(np.concatenate(rows.sides))
         table = rows.table if counted.size == rows.n_rows else _checks.rows(rows.table, counted)
-        own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row + counted, "source")
-        summary = own if summary is None else summary.merge(own)
-    assert summary is not None
-    return summary.rankers(**{"n_cuts": N_CUTS, **options})
+        hashes = _hashes.of_rows(rows.hashes)[counted]
+        sample.add(table, rows.positive[counted], rows.batch.first_row + counted, hashes)
+    return sample.rankers(**{"n_cuts": N_CUTS, **options})
 
 
 def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown: list[Seen]) -> list[Seen]:

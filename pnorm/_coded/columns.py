@@ -14,7 +14,8 @@ from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._tables.batches import Batch, Batches
 from pnorm._tables.labels import Groups, Labels, numbers
-from pnorm.rankers._sketches import checksum
+from pnorm.rankers import _hashes
+from pnorm.rankers._hashes import Hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class Labelled:
     weight: Vector | None
     group: NDArray[np.intp] | None
     batch: Batch
+    hashes: Sequence[Hashes] = ()
+    """Those of each column of the table, where it is read twice."""
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -118,9 +121,10 @@ class Asked:
             sides = np.flatnonzero(signs & counts), np.flatnonzero(~signs & counts)
             sizes = [size + rows.size for size, rows in zip(sizes, sides, strict=True)]
             table = self._table(batch)
-            yield Labelled(table, n, sides, weight, group, batch)
+            hashes = _hashes.of_columns(table) if self.is_read_twice else []
+            yield Labelled(table, n, sides, weight, group, batch, hashes)
             if self.is_read_twice:
-                sums = (sums + checksum(table, *beside.values())) % 2**64
+                sums = (sums + _hashes.checksum(hashes, *beside.values())) % 2**64
         for argument in ("label", "weight", "group"):
             given = getattr(self, argument)
             if given is not None and not isinstance(given, str) and len(given) != n_rows:

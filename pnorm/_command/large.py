@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._coded.columns import Labelled, columns_of
+from pnorm._coded.sample import TableSample
 from pnorm._command import columns as _columns
 from pnorm._command import scores_file
 from pnorm._command.columns import Columns, Rows
@@ -26,8 +27,8 @@ from pnorm._tables import RANK, Batch, Batches, Labels, labelled, positive_label
 from pnorm._tables.batches import ROWS
 from pnorm._tables.gathered import drawn, joined
 from pnorm._tables.source import texts_of
-from pnorm.rankers._sketches import checksum
-from pnorm.rankers._summaries import TableSummary
+from pnorm.rankers import _hashes
+from pnorm.rankers._hashes import Hashes
 
 SIDE, HELD = 2**16, 2**19
 """Rows of either side to train on, and rows to measure the list by, that are drawn at most."""
@@ -93,8 +94,8 @@ class Reader:
         )
         self.n_empty = 0
         """The number of rows without a label, when all rows were read once."""
-        self.times: hold_out.Times | None = None
-        """The reader of the column of --time, after the first pass over the column."""
+        self.n_undated = 0
+        """The number of rows without a time, when all rows were read once."""
         self._texts: set[str] = set()
         """All labels, if --negative sets some of them apart."""
         self.counts = self._labels.counts
@@ -181,8 +182,7 @@ class Reader:
         n_negative = 0 if self.is_apart else self.n_empty
         sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
-        n_undated = 0 if self.times is None else self.times.n_missing
-        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=n_undated)
+        found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=self.n_undated)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
@@ -196,7 +196,7 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
     seed, split = arguments.seed or 0, _split(reader, arguments)
     keys_of, held_in = np.random.default_rng([seed, 1]), split()
     pos, neg, held, some = [Sample(most, reader.names) for most in (SIDE, SIDE, HELD, HELD)]
-    whole, everything, sums = None, None, 0
+    whole, everything, sums = TableSample("source"), TableSample("source"), 0
     counts = np.zeros((2, 2), np.int64)
     for batch in reader.read("reading"):
         y, there = reader.known(batch)
@@ -209,13 +209,14 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
             counts[k] += np.count_nonzero(rows & y), np.count_nonzero(rows & ~y)
         if not counts[1].any() and arguments.test is None:
             some.add(batch.table, np.flatnonzero(there), keys[there], batch.first_row)
-        whole = _with(whole, reader, batch, y, np.flatnonzero(there & ~out))
-        if arguments.refit:
-            everything = _with(everything, reader, batch, y, np.flatnonzero(there))
-        sums += _sum_of(batch)
+        hashes = _hashes.of_columns(batch.table)
+        of_rows = _hashes.of_rows([hashes[reader.names.index(name)] for name in reader.columns.used])
+        for of_columns, rows in [(whole, there & ~out), (everything, there)][: 1 + bool(arguments.refit)]:
+            at = np.flatnonzero(rows)
+            of_columns.add(reader.table(batch, at), y[at], batch.first_row + at, of_rows[at])
+        sums += _sum_of(batch, hashes)
     reader.sums = sums % 2**64
     positive = reader.positives()
-    assert whole is not None
     if arguments.test is None and arguments.holdout != 0:
         _check(counts)
     measured = held if counts[1].any() else some
@@ -230,7 +231,7 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
         int(counts[1].sum()),
         (int(counts[0, 0]), int(counts[0, 1])),
         Whole(whole, lambda: _again(reader, split())),
-        None if everything is None else Whole(everything, lambda: _again(reader, None)),
+        Whole(everything, lambda: _again(reader, None)) if arguments.refit else None,
         split,
     )
 
@@ -245,12 +246,6 @@ def drawn_of(reader: Reader, seed: int) -> Rows:
     return found
 
 
-def _with(summary: TableSummary | None, reader: Reader, batch: Batch, y: Mask, rows: Index) -> TableSummary:
-    """Return a summary with some more rows."""
-    own = TableSummary.of(reader.table(batch, rows), y[rows], batch.first_row + rows, "source")
-    return own if summary is None else summary.merge(own)
-
-
 def _again(reader: Reader, held_in: HeldIn | None) -> Iterator[Labelled]:
     """Read the rows to train on again, or all rows."""
     sums = 0
@@ -259,14 +254,14 @@ def _again(reader: Reader, held_in: HeldIn | None) -> Iterator[Labelled]:
         rows = np.flatnonzero(there if held_in is None else there & ~held_in(batch, there))
         sides = np.flatnonzero(y[rows]), np.flatnonzero(~y[rows])
         yield Labelled(reader.table(batch, rows), rows.size, sides, None, None, batch)
-        sums += _sum_of(batch)
+        sums += _sum_of(batch, _hashes.of_columns(batch.table))
     if sums % 2**64 != reader.sums:
         raise CommandError(f"{path_shown(reader.path)} had other values when it was read first. Run the command again")
 
 
-def _sum_of(batch: Batch) -> int:
+def _sum_of(batch: Batch, hashes: Sequence[Hashes]) -> int:
     """Return a checksum of rows and their places, by which rows are held out."""
-    return checksum(batch.table, np.arange(batch.first_row, batch.first_row + batch.n_rows))
+    return _hashes.checksum(hashes, np.arange(batch.first_row, batch.first_row + batch.n_rows))
 
 
 def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn]:
@@ -287,14 +282,21 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], HeldIn
     with _columns.read_as_times(time, reader.place):
         first = _first_of_latest(reader, times, time, share)
 
-    def held_in(batch: Batch, there: Mask) -> Mask:
-        held, at = np.zeros(batch.n_rows, bool), np.flatnonzero(there)
-        if at.size:
-            with _columns.read_as_times(time, reader.place):
-                held[at] = times.read(_checks.rows(batch.column(time), at)) >= first
-        return held
+    def reading() -> HeldIn:
+        reader.n_undated = 0
 
-    return lambda: held_in
+        def held_in(batch: Batch, there: Mask) -> Mask:
+            held, at = np.zeros(batch.n_rows, bool), np.flatnonzero(there)
+            if at.size:
+                with _columns.read_as_times(time, reader.place):
+                    x = times.read(_checks.rows(batch.column(time), at))
+                held[at] = x >= first
+                reader.n_undated += int(np.count_nonzero(np.isnan(x)))
+            return held
+
+        return held_in
+
+    return reading
 
 
 def _first_of_latest(reader: Reader, times: hold_out.Times, time: str, share: float) -> float:
@@ -305,7 +307,6 @@ def _first_of_latest(reader: Reader, times: hold_out.Times, time: str, share: fl
             there = labelled(reader.labels(batch), f"the label {_checks.shown(reader.label)}", batch.place)
         at = np.flatnonzero(there)
         times.add(_checks.rows(batch.column(time), at), batch.first_row + at)
-    reader.times = times
     return hold_out.first_of_latest(*times.points(), share, time)
 
 

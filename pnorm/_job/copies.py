@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm.rankers._sketches import hashes_of_numbers
+from pnorm.rankers._hashes import hashes_of_numbers
 
 SHARE, FEWEST = 0.01, 5
 """The least share of the held-out rows that is told of, and the least number: fewer hardly change a measure."""

@@ -14,11 +14,11 @@ from pnorm import _checks
 from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import shown
+from pnorm._coded.sample import TableSample
 from pnorm.rankers._alike import by_class
 from pnorm.rankers._from_table import ReadAs
 from pnorm.rankers._readings import Reading, Where
 from pnorm.rankers._sides import Numbers
-from pnorm.rankers._summaries import TableSummary
 
 SHARE = 0.2
 """The share of the rows that is held out by default."""
@@ -150,13 +150,12 @@ class Times:
     ) -> None:
         self._name, self._missing, self._place = name, missing, place
         self._kinds = None if kind in _WITHOUT_ORDER else {name: kind}
-        self._summary: TableSummary | None = None
+        self._sample = TableSample("source")
 
     def add(self, times: Any, rows: NDArray[np.intp]) -> None:
         """Add the column of some rows, which have these numbers in messages."""
-        either = np.arange(rows.size) % 2 == 0  # the summary has two sides, and all that is asked of it is on both
-        own = TableSummary.of({self._name: self._without(times)}, either, rows, "source")
-        self._summary = own if self._summary is None else self._summary.merge(own)
+        either = np.arange(rows.size) % 2 == 0  # the sample has two sides, and all that is asked of it is on both
+        self._sample.add({self._name: self._without(times)}, either, rows)
 
     def points(self) -> tuple[Vector, NDArray[np.integer[Any]]]:
         """Return the different times in their order, and how many rows have each."""
@@ -190,8 +189,7 @@ class Times:
         return found.reading, numbers
 
     def _as(self, kinds: Mapping[str, Any] | None) -> tuple[ReadAs, Numbers | None]:
-        assert self._summary is not None
-        return self._summary.read_as(kinds)
+        return self._sample.read_as(kinds)
 
     def _refused(self, found: ReadAs) -> UnreadTimesError:
         """Return the error for a category, with a value that is no time though others are."""

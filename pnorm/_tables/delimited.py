@@ -149,7 +149,8 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     """Return the number of the first line of text, this line and a table of all; None if pyarrow is not there.
 
     None as well where it could read the file in another way than `_lines`, which also says what is wrong: if quotes are
-    not around whole fields, lines that may be blank stand between others, or a line has more or fewer fields than the first.
+    not around whole fields, lines that may be blank stand between others, or a line has more or fewer fields than the
+    first.
     """
     try:
         import pyarrow
@@ -159,13 +160,13 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     first = re.compile(rb"[^\r\n]+").search(data)
     if first is None or how.delimiter == BLANKS or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return None
-    mark = re.escape(how.delimiter.encode())
+    blank = rb'\n(?:\r?\n(?=[^\r\n])|[\t\v\f "\x80-\xff%b]+\r?(?:\n|\Z))' % re.escape(how.delimiter.encode())
     try:
         names = next(reader(first[0].decode(), how))
         if (
             len(data) < _WIDE * len(names)
             or not any(map(str.strip, names))
-            or re.compile(rb'\n(?:\r?\n(?=[^\r\n])|[\t\v\f "\x80-\xff%b]+\r?(?:\n|\Z))' % mark).search(data, first.end())
+            or re.compile(blank).search(data, first.end())
             or b"\xef\xbc" in data  # wide digits
             or not quotes_are_around_fields(data, how.delimiter)
         ):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from pnorm import _checks
 from pnorm._tables.arrow import TypedSource
@@ -40,26 +43,54 @@ def drawn(batches: Batches, columns: dict[str, Any], place: Place) -> Source:
     return (_TypedDrawn if is_typed else _Drawn)(batches, columns, place)
 
 
-def joined(tables: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of tables one below the other; each is a table of Arrow or a dictionary of columns."""
-    return {name: _joined([_column(table, name) for table in tables]) for name in names}
+def joined(tables: Sequence[Any], names: Sequence[str] | None) -> Any:
+    """Return tables one below the other, as a dictionary of columns; rows without names as an array or a list."""
+    if names is not None:
+        return {name: _below([_column(table, c, name) for table in tables]) for c, name in enumerate(names)}
+    if any(map(_checks.is_sparse, tables)):
+        from scipy.sparse import vstack
+
+        return vstack(tables, format="csr")
+    return _below(tables)
 
 
-def _column(table: Any, name: str) -> Any:
-    return table[name] if _checks.is_columns(table) else table.column(name)
+def _column(table: Any, c: int, name: str) -> Any:
+    """Return a column by its name, or by its place in a table without names."""
+    if _checks.is_columns(table):
+        return table[name]
+    names = _checks.column_names(table)
+    if names is not None:
+        return _checks.column_of(table, names.index(name), names)
+    return table[:, c] if hasattr(table, "dtype") else [row[c] for row in table]
 
 
-def _joined(columns: Sequence[Any]) -> Any:
-    """Return columns one below the other: of Arrow if they are, and otherwise as a list."""
-    if not any([hasattr(column, "type") for column in columns]):
-        return [value for column in columns for value in _checks.listed(column)]
-    import pyarrow
+def _below(columns: Sequence[Any]) -> Any:
+    """Return columns one below the other, in their own type if they have one, and otherwise as a list."""
+    if len(columns) < 2:
+        return columns[0] if columns else []
+    if all([hasattr(column, "iloc") for column in columns]):
+        import pandas
 
-    try:
-        tables = [pyarrow.table({"": _of_arrow(column)}) for column in columns]
-        return pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks().column(0)
-    except (pyarrow.ArrowException, TypeError):  # numbers in one file and text in another
-        return [value for column in columns for value in _checks.listed(column)]
+        return pandas.concat(columns, ignore_index=True)
+    if all([isinstance(column, np.ndarray) for column in columns]) and len({of.dtype.kind for of in columns}) == 1:
+        return np.concatenate(columns)
+    if any([hasattr(column, "type") for column in columns]):
+        import pyarrow
+
+        with contextlib.suppress(pyarrow.ArrowException, TypeError):  # numbers in one file and text in another
+            tables = [pyarrow.table({"": _of_arrow(column)}) for column in columns]
+            return pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks().column(0)
+    if all([type(column).__module__.startswith("polars") for column in columns]):
+        import polars
+
+        with contextlib.suppress(polars.exceptions.PolarsError):
+            return polars.concat(columns)
+    return [value for column in columns for value in _listed(column)]
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return values as Python objects; a date of NumPy would be a whole number."""
+    return list(column) if getattr(column, "dtype", np.dtype(float)).kind in "mM" else _checks.listed(column)
 
 
 def _of_arrow(column: Any) -> Any:

@@ -29,11 +29,11 @@ from pnorm.dask._coding import (
     Facts,
     Mask,
     Roles,
-    merged_summaries,
+    drawn_of,
+    drawn_of_side,
+    merged_samples,
     of_labelled,
     of_side,
-    summary_of,
-    summary_of_side,
 )
 from pnorm.dask._partitions import declared, matched, sample_of, whole
 from pnorm.objectives._base import Make, Objective
@@ -212,7 +212,7 @@ def code_rows(
     that were made of a frame find their columns by name and ignore the others.
 
     One task reads a partition and codes the rows of both sides; the partition is freed afterwards. A given `H` needs
-    one reading. ``H="table"`` needs two: one for summaries of the columns, which are merged on the workers and
+    one reading. ``H="table"`` needs two: one for a sample of the rows, which is merged on the workers and
     determine the cuts and levels, and one for the codes. The cuts are those of `from_table` for rows in memory if each
     side of a column has at most 65,536 distinct values; otherwise they are off by at most one row in 2,000. Groups and
     folds are sent to this process, 4 and 2 bytes per row. If a worker is lost, its partitions are read again.
@@ -334,10 +334,10 @@ def _of_label(
     lengths, what = declared(X, len(parts)), whole(roles)
     checksums: Sequence[int] | None = None
     if isinstance(H, str):
-        summarise = dask.delayed(summary_of, pure=False)
+        draw = dask.delayed(drawn_of, pure=False)
         each = enumerate(zip(parts, beside, _starts(lengths), strict=True))
         rankers, checksums = _of_table(
-            [summarise(part, what, k, start, lengths[k], **own) for k, (part, own, start) in each], of_table
+            [draw(part, what, k, start, lengths[k], **own) for k, (part, own, start) in each], of_table
         )
     else:
         rankers = as_rankers(H, roles.without(sample), "X")
@@ -353,12 +353,12 @@ def _starts(lengths: Sequence[float]) -> list[int]:
     return [0 if np.isnan(start) else int(start) for start in np.cumsum([0.0, *lengths[:-1]]).tolist()]
 
 
-def _of_table(summaries: list[Any], options: dict[str, Any]) -> tuple[Rankers, Sequence[int]]:
-    """Return the weak rankers of all partitions, given the tasks that summarise these, and a checksum of each."""
-    merge = dask.delayed(merged_summaries, pure=False)
-    while len(summaries) > 1:
-        summaries = [merge(summaries[k : k + FAN_IN]) for k in range(0, len(summaries), FAN_IN)]
-    found = summaries[0].compute()
+def _of_table(samples: list[Any], options: dict[str, Any]) -> tuple[Rankers, Sequence[int]]:
+    """Return the weak rankers of all partitions, given the tasks that draw rows of each, and a checksum of each."""
+    merge = dask.delayed(merged_samples, pure=False)
+    while len(samples) > 1:
+        samples = [merge(samples[k : k + FAN_IN]) for k in range(0, len(samples), FAN_IN)]
+    found = samples[0].compute()
     return found.table.rankers(**{"n_cuts": N_CUTS, **options}), found.checksums
 
 
@@ -390,10 +390,8 @@ def _of_sides(pos: Any, neg: Any, H: Any, of_table: dict[str, Any], of_sides: di
         ends.append(len(each))
     checksums: Sequence[int] | None = None
     if isinstance(H, str):
-        summarise = dask.delayed(summary_of_side, pure=False)
-        rankers, checksums = _of_table(
-            [summarise(part, name, k, 0, n, **own) for name, k, n, part, own in each], of_table
-        )
+        draw = dask.delayed(drawn_of_side, pure=False)
+        rankers, checksums = _of_table([draw(part, name, k, 0, n, **own) for name, k, n, part, own in each], of_table)
     else:
         *_, rankers = rankers_of(samples[0], samples[1], H)
     code, recipe = dask.delayed(of_side, pure=False), whole(rankers)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._coded.sample import TableSample
 from pnorm._solvers.fingerprints import Fingerprints
 from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, marked, rows_of, sides_of
 from pnorm._tables.labels import Labels
-from pnorm.rankers import Rankers
+from pnorm.rankers import Rankers, _hashes
 from pnorm.rankers._base import Index
-from pnorm.rankers._sketches import checksum
-from pnorm.rankers._summaries import TableSummary
 
 MOST_FOLDS = 2**15
 """Folds, at most."""
@@ -140,47 +139,47 @@ def read(
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
-    """The summary of some partitions, from which the weak rankers follow, and a checksum of each."""
+class Sample:
+    """Rows of some partitions, from which the weak rankers follow, and a checksum of each."""
 
-    table: TableSummary
+    table: TableSample
     checksums: tuple[int, ...]
 
 
-def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> Summary:
-    """Return the summary of the rows of a labelled partition, without rows of weight zero."""
+def drawn_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> Sample:
+    """Return the sample of the rows of a labelled partition, without rows of weight zero."""
     with in_partition(number, "X"):
         X, positive, of_rows, _ = read(X, roles, declared, **vectors)
-        return _summary(X, positive, of_rows["weight"], first_row, "X")
+        return _sample(X, positive, of_rows["weight"], first_row, "X")
 
 
-def summary_of_side(
+def drawn_of_side(
     X: Any, name: Name, number: int, first_row: int, declared: float, weight: Any = None, group: Any = None
-) -> Summary:
-    """Return the summary of the rows of a partition of one side, without rows of weight zero."""
+) -> Sample:
+    """Return the sample of the rows of a partition of one side, without rows of weight zero."""
     with in_partition(number, name):
         check_declared(X.shape[0], declared, name)
         c = _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
-        return _summary(X, np.full(X.shape[0], name == "pos"), c, first_row, name)
+        return _sample(X, np.full(X.shape[0], name == "pos"), c, first_row, name)
 
 
-def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Summary:
+def _sample(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Sample:
     every, marks = X, positive
     if c is not None and not c.all():
         counted = np.flatnonzero(c)
         X, positive = _checks.rows(X, counted), positive[counted]
-    return Summary(TableSummary.of(X, positive, first_row, name), (_checksum(every, marks, c),))
+    return Sample(TableSample(name).add(X, positive, first_row), (_checksum(every, marks, c),))
 
 
 def _checksum(X: Any, positive: Mask, c: Vector | None) -> int:
     """Return a number that changes with the values of a partition, its labels and which rows have weight zero."""
-    return checksum(X, positive, *([] if c is None else [c > 0.0]))
+    return _hashes.checksum(_hashes.of_columns(X), positive, *([] if c is None else [c > 0.0]))
 
 
-def merged_summaries(summaries: Sequence[Summary]) -> Summary:
-    """Merge summaries in the order of their partitions."""
-    tables = [of_part.table for of_part in summaries]
-    return Summary(reduce(TableSummary.merge, tables), sum([of_part.checksums for of_part in summaries], ()))
+def merged_samples(samples: Sequence[Sample]) -> Sample:
+    """Merge samples in the order of their partitions."""
+    tables = [of_part.table for of_part in samples]
+    return Sample(reduce(TableSample.merge, tables), sum([of_part.checksums for of_part in samples], ()))
 
 
 def _column(X: Any, name: Any, role: str, labels_called: str) -> Any:

@@ -22,7 +22,7 @@ from pnorm._checks import Cells, Coded, Vector
 from pnorm._threads import SERIAL, slices
 from pnorm.rankers._base import Index
 from pnorm.rankers._coded import CodedSide
-from pnorm.rankers._sketches import hashes_of_numbers
+from pnorm.rankers._hashes import hashes_of_numbers
 from pnorm.rankers._table import Table
 
 SHARE = 0.01

@@ -789,8 +789,6 @@ class InOrder:
     """The number of rows up to each value."""
     gaps: bool
     """Whether there are rows without a value."""
-    different: int
-    """How many values are different: more than there are here, where these are points of a sketch."""
 
     def cuts(self, n_cuts: int, linear: Lines) -> Placed:
         """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing.
@@ -820,7 +818,7 @@ def in_order(x: _checks.Array, n_rows: int, sort: Literal["quicksort", "stable"]
             values = np.insert(values, at, 0.0)
             ends = np.insert(ends[: values.size - 1], at, ends[at - 1] if at else 0)
         ends[at:] += zeros
-    return InOrder(values, ends[: values.size], known.size < x.size, values.size)
+    return InOrder(values, ends[: values.size], known.size < x.size)
 
 
 def _means(values: Vector, ends: Index, cuts: list[float]) -> list[float]:

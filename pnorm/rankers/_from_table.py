@@ -26,8 +26,7 @@ from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import InOrder, Placed, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
-from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, ColumnOfRows, LeaveOut, Numbers, Side, Tally, different
-from pnorm.rankers._sketches import EXACT
+from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, LeaveOut, Numbers, Side, Tally
 from pnorm.rankers._table import (
     AGREES,
     ALIKE,
@@ -302,7 +301,7 @@ def from_table(
         raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
 
     def column(c: int) -> Column:
-        return ColumnOfRows(
+        return Column(
             [
                 (_checks.cells_of(X, name, found, width, [c])[0], Where(whole or name, c, found, False, rows))
                 for name, X, rows in (("pos", A, places[0]), ("neg", B, places[1]))
@@ -353,20 +352,30 @@ def numbered(name: str, pos: Any, neg: Any, rows: tuple[Index, Index]) -> Iterat
         _NUMBERED.reset(token)
 
 
-def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> Table:
+def of_rows(
+    X: Any, positive: NDArray[np.bool_], called: Index, name: str = "X", of_estimator: bool = False, **how: Any
+) -> Table:
     """Make the rankers of `from_table` from one table with the rows of both sides, in one pass over each column.
 
-    `called` are the numbers of the rows in messages, and `how` the options of `from_table`.
+    `called` are the numbers of the rows in messages, and `how` the options of `from_table`. `of_estimator` is whether
+    an estimator makes them, which a warning depends on.
     """
-    X = _checks.from_records(X, "X")
-    found, width = _checks.headings(X, "X")
+    found, width = _checks.headings(X, name)
+    column = column_of_rows(X, positive, called, name)
+    return made(column, name, found, width, positive.size, of_estimator=of_estimator, **how)
+
+
+def column_of_rows(X: Any, positive: NDArray[np.bool_], called: Index, name: str) -> Callable[[int], Column]:
+    """Return a function from the number of a column to the column, of a table with the rows of both sides."""
+    X = _checks.from_records(X, name)
+    found, width = _checks.headings(X, name)
     places = [np.flatnonzero(side) for side in (positive, ~positive)]
 
     def column(c: int) -> Column:
-        (cells,) = _checks.cells_of(X, "X", found, width, [c])
-        return ColumnOfRows([(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places])
+        (cells,) = _checks.cells_of(X, name, found, width, [c])
+        return Column([(cells.take(rows), Where(name, c, found, False, called[rows])) for rows in places])
 
-    return made(column, "X", found, width, positive.size, of_estimator=True, **how)
+    return column
 
 
 def made(
@@ -702,7 +711,7 @@ class _Learner:
             side for side, missing in zip(self._sides, self._missing, strict=True) if missing < side.size
         ]  # a side on which all is missing has no say
         kinds = {side.kind for side in there}
-        tallies = [side.tally() for side in self._sides if side.kind in (VALUES, UNREAD)]
+        tallies = [side.tally for side in self._sides if side.kind in (VALUES, UNREAD)]
         numbers = NUMBER in kinds or any(tally.numbers for tally in tallies)
         text = self._column.text()
         if asked is not None:
@@ -756,7 +765,7 @@ class _Learner:
         n_rows: Counter[str] = Counter()
         n_known = n_others = 0
         for side in self._sides:
-            tally = side.tally()
+            tally = side.tally
             n_known += tally.known
             for value, count in tally.counts.items():
                 if isinstance(value, str):
@@ -772,7 +781,10 @@ class _Learner:
             return Reading(most.kind, most.form)
         words = _repeated(most.odd, n_rows)
         is_read = words and most.form is not None and not doubt
-        if is_read and different([side.tally() for side in self._sides]) - len(most.odd) > _LEAST_NUMBERS:
+        if (
+            is_read
+            and len({value for side in self._sides for value in side.tally.counts}) - len(most.odd) > _LEAST_NUMBERS
+        ):
             self._unclear = most.marks.told() if most.marks.unclear else ""
             reading = Reading(most.kind, most.form or Form(), missing=words)
             return self._without(reading, most.odd, round(lost) - most.marks.unclear)
@@ -838,7 +850,7 @@ class _Learner:
         """Return the form of a kind that a user asks for, which fits most values."""
         n_rows: Counter[str] = Counter()
         for side in self._sides:
-            n_rows.update({value: n for value, n in side.tally().counts.items() if isinstance(value, str)})
+            n_rows.update({value: n for value, n in side.tally.counts.items() if isinstance(value, str)})
         if asked == NUMBER:
             form = text.number()[0]
             if form is None:
@@ -889,9 +901,7 @@ class _Learner:
             self._note = "; ".join(filter(None, [self._note, years]))
         if not parts:
             raise LeaveOut("all values are equal")
-        self._separates(
-            x.auc(), lambda: [dict(zip(v.tolist(), n.tolist(), strict=True)) for v, n in x.points()], _SUSPECT
-        )
+        self._separates(x.auc(), x.counts, _SUSPECT)
         return parts
 
     def _keep_unread(self, reading: Reading, x: Numbers) -> None:
@@ -912,7 +922,7 @@ class _Learner:
                 values, n_rows = side.mixed()
                 pairs: Iterable[tuple[Any, int]] = zip(values, n_rows.tolist(), strict=True)
             else:
-                pairs = side.tally().counts.items()
+                pairs = side.tally.counts.items()
             for value, n in pairs:
                 if isinstance(value, str) and n and not is_missing(value):
                     counts[value.strip()] += n
@@ -932,7 +942,7 @@ class _Learner:
         how = self._how
         placed = x.cuts(how.n_cuts, how.linear is None or how.linear)
         if of != "hour":
-            self._n_values = x.different
+            self._n_values = x.values.size
             with np.errstate(over="ignore"):
                 self._span = float(x.values[-1] - x.values[0]) if x.values.size else 0.0
             if of == "trend" and x.values.size:
@@ -973,17 +983,16 @@ class _Learner:
     def _refuse_id(self, x: InOrder) -> None:
         """Leave out a column of whole numbers whose values identify the rows."""
         n = int(x.ends[-1]) if x.ends.size else 0
-        if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
+        if n < FEW or x.values.size < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
-        if x.different == x.values.size <= EXACT:  # no points of a sketch
-            self._has_levels = int(np.diff(x.ends, prepend=0).max()) >= self._how.min_rows
+        self._has_levels = int(np.diff(x.ends, prepend=0).max()) >= self._how.min_rows
         if _NAMED_ID.search(self._label):
             raise AllDiffer(ID_BY_NAME)
         if n > 2 * FEW and self._span <= 3.0 * n:
             raise LeaveOut(f"{ID}: whole numbers one after the other")
 
     def _levels(self) -> tuple[Reading, list[Part]]:
-        of_sides = [side.tally() for side in self._sides]
+        of_sides = [side.tally for side in self._sides]
         counts: Counter[Any] = Counter()
         for tally, side in zip(of_sides, self._sides, strict=True):
             if side.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
@@ -994,16 +1003,13 @@ class _Learner:
             of_sides = _in_one_case(of_sides)
         for tally in of_sides:
             counts.update(tally.counts)
-        n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
+        n_known, self._n_values = sum([tally.known for tally in of_sides]), len(counts)
         if self._wish is None and not self._doubt:
             self._doubt, self._kinds = _measured(counts, self._how.min_rows)
         frequent = [value for value, count in counts.items() if count >= self._how.min_rows and value != RARE]
-        is_lost = any(2 * tally.lost > tally.known for tally in of_sides)
         if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
-            self._has_levels = bool(frequent) and not is_lost
+            self._has_levels = bool(frequent)
             self._refuse_text([word for tally in of_sides for word in tally.words])
-        if is_lost:
-            raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
         if self._wish is None and not self._doubt:
             self._doubt = _of_sentences(counts, n_known, self._n_values)
             self._kinds = (_LEAVE_OUT,) * bool(self._doubt)
@@ -1065,7 +1071,7 @@ class _Learner:
 
     def _agreement(self, n: int) -> float:
         """Return the share of the rows in which the commoner label of their value is their label."""
-        a, b = [side.tally() for side in self._sides]
+        a, b = [side.tally for side in self._sides]
         of_values = sum([max(a.counts[value], b.counts[value]) for value in {*a.counts, *b.counts}])
         return (of_values + max(a.missing, b.missing)) / n
 
@@ -1178,7 +1184,7 @@ def _far_apart(x: InOrder) -> str:
     more, in five rows and in 1 % of the known values or more, and the gap is the larger one.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
-    if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
+    if values.size < 2 + _LEAST_NUMBERS:
         return ""
     for end, others in ((0, slice(1, None)), (-1, slice(None, -1))):
         value, low, high = float(values[end]), float(values[others][0]), float(values[others][-1])
@@ -1206,7 +1212,7 @@ def _no_date(x: InOrder, words: Sequence[str], order: str) -> str:
     in as many as any other.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
-    if values.size != x.different or values.size < 2 + _LEAST_NUMBERS:
+    if values.size < 2 + _LEAST_NUMBERS:
         return ""
     for end, next_one, side in ((0, 1, "before"), (-1, -2, "after")):
         date, other = (_forms.moment_text(float(values[place])) for place in (end, next_one))
@@ -1224,11 +1230,11 @@ def _may_be_codes(label: str, x: InOrder) -> bool:
 
     If the name is only that of a thing, such as customer, they are more than ten large numbers, or more than 200.
     """
-    is_large = x.different > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
+    is_large = x.values.size > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
     is_named = _NAMED_CODE.search(label) is not None
-    is_many = is_large or x.different > _MOST_COUNTS
+    is_many = is_large or x.values.size > _MOST_COUNTS
     is_named = is_named or (is_many and _NAMED_ENTITY.fullmatch(label.strip()) is not None)
-    return x.different > 2 and is_named and np.array_equal(x.values, np.floor(x.values))
+    return x.values.size > 2 and is_named and np.array_equal(x.values, np.floor(x.values))
 
 
 def _percent(share: float) -> str:

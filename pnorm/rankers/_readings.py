@@ -107,15 +107,15 @@ class Reading:
         """
         return self.read(cells, at)[0]
 
-    def read(self, cells: Cells, at: Where, n_rows: NDArray[np.int64] | None = None) -> tuple[Vector, Unread]:
-        """Return numbers, and counts of the values that do not read; `n_rows` is how many rows each cell stands for.
+    def read(self, cells: Cells, at: Where) -> tuple[Vector, Unread]:
+        """Return numbers, and counts of the values that do not read.
 
         A column of another type is refused, and so are infinite numbers.
         """
         cells = self.own(cells)
         plain, form = cells.plain, self.form
         if plain is not None and self.kind == NUMBER and form.unit != "%" and _same_mark(plain, form):
-            return plain.numbers, self._unread(plain.numbers, None, cells, at, n_rows)
+            return plain.numbers, self._unread(plain.numbers, None, cells, at)
         found, kind = cells.values, cells.kind
         takes = {NUMBER: (NUMBER, BOOLEAN), BOOLEAN: (NUMBER, BOOLEAN)}.get(self.kind, (self.kind,))
         if kind in takes and self.form.unit != "%":
@@ -124,7 +124,7 @@ class Reading:
                 row = int(np.argmax(np.isinf(x)))
                 raise at.refuse(float(x[row]), row, "a finite number" if self.kind == NUMBER else _WAS[self.kind])
             odd = ~np.isin(x, (0.0, 1.0)) & ~np.isnan(x) if (kind, self.kind) == (NUMBER, BOOLEAN) else None
-            return (x if odd is None else np.where(odd, math.nan, x)), self._unread(x, odd, cells, at, n_rows, x)
+            return (x if odd is None else np.where(odd, math.nan, x)), self._unread(x, odd, cells, at, x)
         if (kind == BOOLEAN and self.kind == ORDERED) or (kind == NUMBER and self.kind in (ORDERED, DATE)):
             rows, codes = _checks.distinct(found)
             found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
@@ -133,7 +133,7 @@ class Reading:
                 row = cells.odd()
                 raise at.refuse(cells.value(row), row, self.called())
             x = np.full(len(cells), math.nan)
-            return x, self._unread(x, None, cells, at, n_rows)
+            return x, self._unread(x, None, cells, at)
         numbers = self.meanings(found.values)
         wrong = np.array([number is None for number in numbers], bool)
         infinite = [k for k in np.flatnonzero(wrong).tolist() if _is_infinite(found.values[k])]
@@ -141,7 +141,7 @@ class Reading:
         if rows.size:
             raise at.refuse(found[rows[0]], int(rows[0]), self.called())
         x = np.array([math.nan if number is None else number for number in numbers], np.float64)[found.codes]
-        return x, self._unread(x, wrong[found.codes] if wrong.any() else None, cells, at, n_rows, found.codes)
+        return x, self._unread(x, wrong[found.codes] if wrong.any() else None, cells, at, found.codes)
 
     def _unread(
         self,
@@ -149,7 +149,6 @@ class Reading:
         odd: NDArray[np.bool_] | None,
         cells: Cells,
         at: Where,
-        n_rows: NDArray[np.int64] | None,
         codes: NDArray[Any] | None = None,
     ) -> Unread:
         """Return the counts of values that have a number, and of the odd ones, of which equal ones have equal codes."""
@@ -157,32 +156,23 @@ class Reading:
         pairs: list[tuple[Any, int]] = []
         n = 0
         if odd is not None and codes is not None:
-            n = int(np.count_nonzero(odd) if n_rows is None else n_rows[odd].sum())
+            n = int(np.count_nonzero(odd))
             rows = np.flatnonzero(odd)
             first = rows[np.unique(codes[rows], return_index=True)[1]]
             pairs = [(cells.value(row), at.row(row)) for row in sorted(first.tolist(), key=at.row)]
-        return self.of_odd(int(np.count_nonzero(there) if n_rows is None else n_rows[there].sum()), n, pairs, at)
-
-    def no_unread(self, at: Where) -> Unread:
-        """Return the counts of no values."""
-        return self.of_odd(0, 0, [], at)
-
-    def of_odd(self, known: int, n: int, pairs: Sequence[tuple[Any, int]], at: Where, is_all: bool = True) -> Unread:
-        """Return the counts of known values, of which n do not read; the first ones are given with their rows.
-
-        `is_all` says whether there are no others.
-        """
         name = "" if at.names is None else str(at.names[at.column])
         of_values: dict[Any, int] = {}
+        is_all = True
         for value, row in pairs:
             of_values.setdefault(value.strip() if isinstance(value, str) else _checks.python(value), row)
             if len(of_values) > EXAMPLES:
                 is_all = False
                 of_values.popitem()
                 break
-        values, rows = tuple(map(_checks.shown, of_values)), tuple(of_values.values())
+        values, places = tuple(map(_checks.shown, of_values)), tuple(of_values.values())
         column = _checks.column_called(at.column, at.names)
-        return Unread(column, at.name, known, n, 0, values, (), False, name, self.called(), rows, is_all=is_all)
+        known = int(np.count_nonzero(there))
+        return Unread(column, at.name, known, n, 0, values, (), False, name, self.called(), places, is_all=is_all)
 
     def meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""

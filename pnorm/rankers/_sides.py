@@ -1,12 +1,12 @@
-"""The facts on a column of rows in memory that determine its weak rankers."""
+"""The facts on a column of a table that determine its weak rankers."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -19,7 +19,6 @@ from pnorm.rankers._base import Index
 from pnorm.rankers._columns import InOrder, in_order
 from pnorm.rankers._forms import Text
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
-from pnorm.rankers._sketches import Distinct, hashes_of_levels, unique
 
 FEW, LEAST = 20, 5
 """Values from which on a column is called an id, or said to separate; and the values on each side from which on it is
@@ -61,193 +60,121 @@ class Tally:
     counts: Counter[Any]
     missing: int
     words: list[str] = field(default_factory=list)
-    """The text among the values, some of it where there is very much."""
+    """The text among the values."""
     numbers: bool = False
     """Whether there are numbers as well, truth values aside."""
     finite: bool = True
     """Whether the others can be levels."""
     known: int = 0
     """Rows that have a value."""
-    lost: int = 0
-    """How many rows, at most, a count is too small by."""
-    distinct: Distinct | None = None
-    """The count of different values, where not all are kept."""
 
 
-def different(tallies: Sequence[Tally]) -> int:
-    """Return how many values are different, of both sides."""
-    if all(tally.distinct is None for tally in tallies):
-        return len({value for tally in tallies for value in tally.counts})
-    found = Distinct()
-    for tally in tallies:
-        if tally.distinct is None:
-            found.add(hashes_of_levels(tally.counts))
-        else:
-            found.merge(tally.distinct)
-    return found.count()
-
-
-class Side(ABC):
+class Side:
     """A column of the rows of one side."""
-
-    size: int
-    kind: str
-    """As of `Cells`."""
-    order: tuple[Any, ...] | None
-    declared: bool
-    type: str
-    written: Written | None
-    """Of a column of text that is plain numbers and missing values."""
-
-    @property
-    @abstractmethod
-    def missing(self) -> int:
-        """Rows without a value."""
-
-    @abstractmethod
-    def mixed(self) -> tuple[Sequence[Any], Index]:
-        """Return the values of a column of several types, and how many rows have each; none where they are not kept."""
-
-    @abstractmethod
-    def tally(self) -> Tally:
-        """Return the counts of values that may be levels."""
-
-    @abstractmethod
-    def refuse_levels(self) -> None:
-        """Refuse a value that cannot be a level."""
-
-
-class Numbers(ABC):
-    """The numbers that a reading gives of both sides of a column."""
-
-    missing: list[int]
-    """Rows without a number, of either side."""
-    unread: Sequence[Unread]
-    """Values that do not read, of either side."""
-
-    @abstractmethod
-    def auc(self) -> float:
-        """Return the share of pairs in which the number of a positive is larger."""
-
-    @abstractmethod
-    def points(self) -> Sequence[tuple[Vector, Index]]:
-        """Return the different numbers of either side, and how many rows have each."""
-
-    @abstractmethod
-    def in_order(self, of: str) -> InOrder:
-        """Return what is read off the numbers, in ascending order."""
-
-    @abstractmethod
-    def present(self, of: str) -> list[int]:
-        """Return which levels of what is read off dates there are."""
-
-
-class Column(ABC):
-    """A column of both sides."""
-
-    sides: Sequence[Side]
-
-    @abstractmethod
-    def numbers(self, reading: Reading) -> Numbers:
-        """Return numbers, with counts of values that have none."""
-
-    def text(self) -> Text:
-        """Return the different words of both sides."""
-        tallies = [side.tally() for side in self.sides if side.kind in (VALUES, UNREAD)]
-        return Text(list(dict.fromkeys([word for tally in tallies for word in tally.words])))
-
-
-# In memory ------------------------------------------------------------------------------------------
-
-
-class OfRows(Side):
-    """A column of the rows of one side in memory."""
 
     def __init__(self, cells: Cells, at: Where) -> None:
         self.cells, self.at = cells, at
         self.size, self.kind, self.order, self.declared = len(cells), cells.kind, cells.order, cells.declared
-        self.type, plain = cells.type, cells.plain
-        self.written = None
-        if plain is not None:
-            self.written = Written.of(plain)
-        self._tally: Tally | None = None
+        self.type = cells.type
+        self.written = None if cells.plain is None else Written.of(cells.plain)
+        """Of a column of text that is plain numbers and missing values."""
 
     @property
     def missing(self) -> int:
+        """Rows without a value."""
         if self.kind in (VALUES, UNREAD):
-            return self.tally().missing
+            return self.tally.missing
         return int(np.count_nonzero(~self.cells.known()))
 
     def mixed(self) -> tuple[Sequence[Any], Index]:
+        """Return the values of a column of several types, and how many rows have each; none of another column."""
         found = self.cells.values
         if not isinstance(found, Coded):
             return [], np.empty(0, np.int64)
         return found.values, np.bincount(found.codes, minlength=len(found.values))
 
+    @cached_property
     def tally(self) -> Tally:
-        if self._tally is None:
-            self._tally = tally_of(self.cells)
-        return self._tally
+        """The counts of values that may be levels."""
+        return tally_of(self.cells)
 
     def refuse_levels(self) -> None:
+        """Refuse a value that cannot be a level."""
         Reading(CATEGORY).codes(self.cells, self.at)
 
 
-class ColumnOfRows(Column):
-    """A column of both sides in memory."""
+class Column:
+    """A column of both sides."""
 
     def __init__(self, sides: Iterable[tuple[Cells, Where]]) -> None:
-        self._sides = [OfRows(cells, at) for cells, at in sides]
-        self.sides = self._sides
+        self.sides = [Side(cells, at) for cells, at in sides]
 
     def numbers(self, reading: Reading) -> Numbers:
-        found, unread = zip(*[reading.read(side.cells, side.at) for side in self._sides], strict=True)
-        return _NumbersOfRows(found, unread)
+        """Return numbers, with counts of values that have none."""
+        found, unread = zip(*[reading.read(side.cells, side.at) for side in self.sides], strict=True)
+        return Numbers(found, unread)
+
+    def text(self) -> Text:
+        """Return the different words of both sides."""
+        tallies = [side.tally for side in self.sides if side.kind in (VALUES, UNREAD)]
+        return Text(list(dict.fromkeys([word for tally in tallies for word in tally.words])))
 
 
-class _NumbersOfRows(Numbers):
+class Numbers:
+    """The numbers that a reading gives of both sides of a column."""
+
     def __init__(self, sides: Sequence[Vector], unread: Sequence[Unread]) -> None:
         self.unread = unread
+        """Values that do not read, of either side."""
         self._sides = [np.sort(x) for x in sides]  # NaN comes last
         known = [int(np.searchsorted(x, np.nan)) for x in self._sides]
         self.missing = [x.size - n for x, n in zip(self._sides, known, strict=True)]
+        """Rows without a number, of either side."""
         self._known = [x[:n] for x, n in zip(self._sides, known, strict=True)]
 
     def auc(self) -> float:
+        """Return the share of pairs in which the number of a positive is larger."""
         a, b = self._known
         if min(a.size, b.size) < LEAST:
             return 0.5
         return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
 
-    def points(self) -> Sequence[tuple[Vector, Index]]:
-        return [unique(x) for x in self._known]
+    def counts(self) -> list[dict[float, int]]:
+        """Return how many rows of either side have each number."""
+        return [dict(zip(*[of.tolist() for of in _counted(x)], strict=True)) for x in self._known]
 
     def in_order(self, of: str) -> InOrder:
+        """Return what is read off the numbers, in ascending order."""
         # The hour has no indicator of missing values, as the trend has it.
         values = derived(of, np.concatenate(self._known if of == "hour" else self._sides))
         return in_order(values, values.size, "stable")  # which merges what is sorted already
 
     def present(self, of: str) -> list[int]:
+        """Return which levels of what is read off dates there are."""
         found: list[int] = np.unique(derived(of, np.concatenate(self._known))).astype(int).tolist()
         return found
+
+
+def _counted(x: Any) -> tuple[Any, Index]:
+    """Return different numbers in ascending order, and how many rows have each."""
+    return np.unique(x, return_counts=True)
 
 
 # Counts of values -----------------------------------------------------------------------------------
 
 
-def tally_of(cells: Cells, n_rows: Index | None = None) -> Tally:
-    """Count the values of a column that may be levels; `n_rows` is how many rows each cell stands for, by default 1."""
+def tally_of(cells: Cells) -> Tally:
+    """Count the values of a column that may be levels."""
     if cells.kind not in (VALUES, NUMBER, BOOLEAN):
-        lost = ~cells.known()
-        return Tally(Counter(), int(np.count_nonzero(lost) if n_rows is None else n_rows[lost].sum()))
+        return Tally(Counter(), int(np.count_nonzero(~cells.known())))
     if isinstance(cells.values, Coded):
-        found = _tally_of_text(cells.values, n_rows)
+        found = _tally_of_text(cells.values)
         if found is not None:
             return found
-        of_values = np.bincount(cells.values.codes, n_rows, len(cells.values.values)).astype(np.int64)
+        of_values = np.bincount(cells.values.codes, minlength=len(cells.values.values))
         pairs: Iterable[tuple[Any, int]] = zip(cells.values.values, of_values.tolist(), strict=True)
     else:
-        values, of_values = unique(np.asarray(cells.values), n_rows)
+        values, of_values = _counted(np.asarray(cells.values))
         spelled = values.astype(bool) if cells.kind == BOOLEAN and not np.isnan(values).any() else values
         pairs = zip(spelled.tolist(), of_values.tolist(), strict=True)
     counts: Counter[Any] = Counter()
@@ -269,12 +196,12 @@ def tally_of(cells: Cells, n_rows: Index | None = None) -> Tally:
     return Tally(counts, missing, words, numbers, finite, counts.total())
 
 
-def _tally_of_text(column: Coded, n_rows: Index | None) -> Tally | None:
+def _tally_of_text(column: Coded) -> Tally | None:
     """Count text that is all different without the blanks around it, which is quicker; None of other values."""
     if not set(map(type, column.values)) <= {str, type(None)}:
         return None
     words = ["" if value is None else value.strip() for value in column.values]
-    of_words = np.bincount(column.codes, n_rows, len(words)).astype(np.int64)
+    of_words = np.bincount(column.codes, minlength=len(words))
     there = np.array([not reads_as_missing(word) for word in words], bool) & (of_words > 0)
     known = dict(zip(compress(words, there), of_words[there].tolist(), strict=True))
     if len(known) < np.count_nonzero(there):
