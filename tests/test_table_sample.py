@@ -13,6 +13,7 @@ from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 import pnorm
 from pnorm._coded import sample
 from pnorm._coded.sample import TableSample
+from pnorm._command.main import main
 from pnorm.rankers import TableWarning, from_table
 
 X = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["u", "v", "u", None]}
@@ -66,10 +67,10 @@ def table_at_random(draw):
 
 
 def readings(table):
-    found = table.to_dict()["sources"]
-    return [{key: value for key, value in of.items() if key != "unread"} for of in found], [
-        of.kind for of in table.plan
-    ]
+    found = [{key: value for key, value in of.items() if key != "unread"} for of in table.to_dict()["sources"]]
+    for part in [part for of in found for part in of["parts"]]:  # True and 1 are one level, of either name
+        part["names"] = [name.replace("= True", "= 1").replace("= False", "= 0") for name in part["names"]]
+    return found, [of.kind for of in table.plan]
 
 
 @pytest.mark.parametrize("seed", trials(40))
@@ -86,9 +87,9 @@ def test_one_table_has_one_reading(seed):
     }
     try:
         expected = quietly(from_table, *sides, min_rows=2)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError):
         for make in others.values():
-            with pytest.raises(type(error)):
+            with pytest.raises((ValueError, TypeError)):
                 quietly(make)
     else:
         assert {name: readings(quietly(make)) for name, make in others.items()} == dict.fromkeys(
@@ -253,3 +254,20 @@ def test_rows_in_messages_are_those_of_all_batches():
     with pytest.warns(TableWarning, match=r"values that do not read: x\.\n"):
         G = rankers(["1", "2", "3", "4", "5", "six"], kinds={"x": "number"})
     assert "'six' (row 5 of rows" in G.plan[0].note
+
+
+@pytest.mark.parametrize("how", ["rows", "command"])
+def test_missing_values_are_counted_in_all_rows(how, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sample, "MOST", 500)
+    table, y = rows_at_random(3000, 3000)
+    table["x"] = ["" if k % 9 == 0 else x for k, x in enumerate(table["x"])]
+    frame = pd.DataFrame({**table, "won": np.where(y, "yes", "no")})
+    n_missing = [int((frame[name] == "").sum()) for name in table]
+    if how == "rows":
+        assert [of.missing for of in pnorm.code_rows(frame, "won").H.plan] == n_missing
+        return
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    arguments = [tmp_path / "t.csv", "--label", "won", "--holdout", 0, "-p", 1, "--l2", 0.1, "--memory", 0]
+    assert main(list(map(str, [*arguments, "--save", tmp_path / "m.json"]))) == 0
+    assert "counts of 500 of the 3,000 training rows" in capsys.readouterr().out
+    assert [of.missing for of in pnorm.load(tmp_path / "m.json").H.plan] == n_missing

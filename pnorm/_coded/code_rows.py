@@ -26,6 +26,7 @@ from pnorm._threads import Pool
 from pnorm.rankers import Rankers, WeakRankers, _hashes, as_rankers
 from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
+from pnorm.rankers._table import Table
 
 N_CUTS = 254
 """Cuts of a column: with a code for values below all of them, and one for missing values, a byte has no more."""
@@ -217,8 +218,10 @@ def code_rows(
 
     Notes
     -----
-    Columns that have at most 65,536 different values get the cuts that `from_table` finds for rows in memory. Beyond,
-    cuts are off by at most one row in 2,000.
+    Of at most 200,000 rows, the weak rankers are those that `from_table` makes in memory. Of more, they are those of
+    200,000 rows, which hashes of their content choose: the order and the batches do not matter. The share of rows below
+    a cut is then off by .001, as a standard error. In the plan, missing values are counted in all rows, and the other
+    counts are those of the 200,000.
 
     The memory is that of the codes and of a batch. With weak rankers of n columns, N rows take about n N bytes, up to
     255 cuts or levels each; columns of few levels share a byte. Training takes some 40 further bytes per row.
@@ -239,9 +242,10 @@ def code_rows(
         asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore, isinstance(H, str))
         folder = None if folder is None else _folder(folder)
         n_threads = _checks.threads(n_threads)
+        is_sample = False
         if isinstance(H, str):
-            H = _of_table(asked, of_table)
-        pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
+            H, is_sample = _of_table(asked, of_table)
+        pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads, is_sample)
     except TableError as error:
         raise ValueError(str(error)) from None
     return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
@@ -262,14 +266,23 @@ def check_options(H: Any, of_table: Mapping[str, Any]) -> None:
 
 
 def coded_sides(
-    parts: Iterable[Labelled], H: Any, folder: str | None = None, n_threads: int | None = None
+    parts: Iterable[Labelled],
+    H: Any,
+    folder: str | None = None,
+    n_threads: int | None = None,
+    is_of_sample: bool = False,
 ) -> tuple[CodedSide, CodedSide, Rankers]:
-    """Return the rows of both sides as codes, and the weak rankers: those given, or made of the columns."""
+    """Return the rows of both sides as codes, and the weak rankers: those given, or made of the columns.
+
+    If the weak rankers of a table are those of a sample of the rows, their plan gets the missing values of all rows.
+    """
     with Pool(_checks.threads(n_threads), ROWS) as pool, contextlib.closing(Growing(folder, pool)) as growing:
         unknown = list[Seen]()
         rankers: Rankers | None = None
         of_rows: list[list[list[Any]]] = [[[], []], [[], []]]
+        n_rows = 0
         for rows in parts:
+            n_rows += rows.n_rows
             table = rows.table if reads_columns(H) else with_numbers(rows.table)
             if rankers is None:
                 rankers = as_rankers(H, table, "source")
@@ -281,6 +294,8 @@ def coded_sides(
         tables = growing.tables()
     assert rankers is not None
     tell(unknown)
+    if is_of_sample and isinstance(rankers, Table):
+        rankers = rankers.counted(unknown, n_rows)
     weights, groups = [[np.concatenate(side) if side else None for side in kept] for kept in of_rows]
     pos, neg = [
         CodedSide(table, rankers, weight, group) for table, weight, group in zip(tables, weights, groups, strict=True)
@@ -295,15 +310,15 @@ def _folder(folder: Any) -> str:
     return str(path)
 
 
-def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
-    """Return the weak rankers of the table, which a first reading finds."""
+def _of_table(asked: Asked, options: Mapping[str, Any]) -> tuple[Rankers, bool]:
+    """Return the weak rankers of the table, which a first reading finds, and whether it kept a sample of the rows."""
     sample = TableSample("source")
     for rows in asked.labelled():
         counted = np.sort(np.concatenate(rows.sides))
         table = rows.table if counted.size == rows.n_rows else _checks.rows(rows.table, counted)
         hashes = _hashes.of_rows(rows.hashes)[counted]
         sample.add(table, rows.positive[counted], rows.batch.first_row + counted, hashes)
-    return sample.rankers(**{"n_cuts": N_CUTS, **options})
+    return sample.rankers(**{"n_cuts": N_CUTS, **options}), not sample.is_whole
 
 
 def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown: list[Seen]) -> list[Seen]:

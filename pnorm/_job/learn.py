@@ -165,7 +165,8 @@ def learn(
             rounds: dict[str, Any] = {"push": push, "n_threads": n_threads}
             if progress is not None:
                 rounds["progress"] = lambda done, of: progress("training", done, of)
-            lam, trace = train(*_rows(pos, neg, chosen, whole), chosen.p, t_max, **rounds)
+            rows = _rows(pos, neg, chosen, whole)
+            lam, trace = train(*rows, chosen.p, t_max, **rounds)
         else:
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
@@ -174,7 +175,8 @@ def learn(
             if progress is not None:
                 more["progress"] = lambda done, of: progress(stage, done, of)
             chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, judge=slope is None, **how, **more)
-            lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
+            rows = _rows(pos, neg, chosen, whole)
+            lam, trace = _minimised(rows, chosen, how, progress)
     if chosen.copied:
         told.append(f"{chosen.copied}. The choice of p and the penalty may then overfit. Leave copies out of the file.")
     factor, b = chosen.slope if slope is None else slope, trace.intercept
@@ -183,7 +185,7 @@ def learn(
         sizes = [f.size for f in sides] if whole is None else whole.sizes
         b = intercept_by_mean(sides, factor * (1.0 + chosen.p), sizes)
     return Learned(
-        chosen.rankers,
+        rows[2],
         lam,
         trace,
         chosen.p,
@@ -287,7 +289,7 @@ def _rows(pos: Any, neg: Any, chosen: _default.Chosen, whole: Whole | None) -> t
     """Return the rows of both sides to learn from, and the weak rankers."""
     if whole is None:
         return pos, neg, chosen.rankers
-    return (*whole.sides(chosen.rankers), chosen.rankers)
+    return whole.sides(chosen.rankers)
 
 
 def _minimised(

@@ -38,7 +38,6 @@ class Whole:
         table = self.sample.rankers(linear=None, n_cuts=_default.cuts_of(size, n_cuts), **of_table)
         return _default.kinds_of(table, size, linear)
 
-    def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide]:
-        """Read the rows, and return those of either side as the codes of weak rankers."""
-        pos, neg, _ = coded_sides(self.read(), H)
-        return pos, neg
+    def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide, Rankers]:
+        """Read the rows, and return those of either side as the codes of weak rankers, and these."""
+        return coded_sides(self.read(), H, is_of_sample=not self.sample.is_whole)

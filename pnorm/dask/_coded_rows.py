@@ -212,10 +212,10 @@ def code_rows(
     that were made of a frame find their columns by name and ignore the others.
 
     One task reads a partition and codes the rows of both sides; the partition is freed afterwards. A given `H` needs
-    one reading. ``H="table"`` needs two: one for a sample of the rows, which is merged on the workers and
-    determine the cuts and levels, and one for the codes. The cuts are those of `from_table` for rows in memory if each
-    side of a column has at most 65,536 distinct values; otherwise they are off by at most one row in 2,000. Groups and
-    folds are sent to this process, 4 and 2 bytes per row. If a worker is lost, its partitions are read again.
+    one reading. ``H="table"`` needs two: one for the rows that determine cuts and levels, and one for the codes. The
+    first keeps up to 200,000 rows of each partition, merges these on the workers, and sends 200,000 to this process;
+    `pnorm.code_rows` describes which, and what the weak rankers are. Groups and folds are sent to this process, 4 and 2
+    bytes per row. If a worker is lost, its partitions are read again.
 
     Examples
     --------

@@ -304,6 +304,14 @@ class Table(Rankers):
             return self
         return Table(self._found, len(self.plan), sources, self.plan, self.asks, self.as_levels)
 
+    def counted(self, seen: Sequence[Seen], n_rows: int) -> Table:
+        """Return the weak rankers of a sample with the missing values of all rows in the plan, as seen in columns."""
+        plan = list(self.plan)
+        for source, of in zip(self._sources, seen, strict=True):
+            n_missing = n_rows - of.n + isinstance(of, Unread) * of.unknown
+            plan[source.column] = replace(plan[source.column], missing=n_missing)
+        return Table(self._found, len(plan), self._sources, Plan(plan), self.asks, self.as_levels)
+
     def _planned(self) -> NDArray[np.intp]:
         """Return for each weak ranker the place of its column in the plan: a date has several parts there."""
         columns = np.array([source.column for source, _ in self._parts], np.intp)
