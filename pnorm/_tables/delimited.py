@@ -24,7 +24,9 @@ _BLOCK = 2**20
 """Bytes that pyarrow reads at once; no line may be longer."""
 
 
-_ODD = re.compile('="|[\uff0b-\uff19]')
+_WIDE_DIGITS = b"\xef\xbc"
+"""The first bytes of wide digits in UTF-8."""
+
 _FULL_WIDTH = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19\\s]+")
 _ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF0F), *range(0xFF10, 0xFF1A))}
 
@@ -167,7 +169,7 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
             len(data) < _WIDE * len(names)
             or not any(map(str.strip, names))
             or re.compile(blank).search(data, first.end())
-            or b"\xef\xbc" in data  # wide digits
+            or _WIDE_DIGITS in data
             or not quotes_are_around_fields(data, how.delimiter)
         ):
             return None
@@ -204,7 +206,7 @@ def numbered_rows(
     """
     csv.field_size_limit(2**31 - 1)
     lines = reader(text, how)
-    may_be_odd = not isinstance(text, str) or _ODD.search(text) is not None
+    may_be_odd = not isinstance(text, str) or '="' in text or (not text.isascii() and _WIDE_DIGITS in text.encode())
     try:
         for fields in lines:
             if fields and (fields[0] or (len(fields) == 1 and how.delimiter != BLANKS) or any(map(str.strip, fields))):

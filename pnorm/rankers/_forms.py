@@ -159,8 +159,8 @@ _LOOK = 20
 """Words that are looked at before all are."""
 
 SOME = 2000
-"""Words, at most, of which it is looked whether most are numbers; of more, those with the smallest checksums, so that
-their order does not decide."""
+"""Words, at most, of which it is looked whether most are numbers, or dates; of more, those with the smallest checksums,
+so that their order does not decide."""
 
 TOLERATED = 0.05
 """Share of the known values, at most, that may not read as the others do, and count as missing. One value in twenty is
@@ -212,12 +212,6 @@ class Marks:
     def mixed(self) -> bool:
         """Whether neither mark is that of nearly all numbers that tell."""
         return min(self.point, self.comma) > TOLERATED * (self.point + self.comma)
-
-    def merged(self, other: Marks) -> Marks:
-        """Return the counts of the rows of both, those of `other` after these."""
-        first, second, third = [a or b for a, b in zip(self.words, other.words, strict=True)]
-        counts = self.point + other.point, self.comma + other.comma, self.unclear + other.unclear
-        return Marks(*counts, (first, second, third))
 
     def told(self) -> str:
         """Return that some numbers may have either mark, and how many have which."""
@@ -281,11 +275,19 @@ class Text:
     def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
         """Return the reading of most words as a kind."""
         words = [word for word in self.words if word in n_rows]
-        if kind == NUMBER:
-            return most_numbers(words, n_rows)
-        if kind == DATE:
-            return most_dates(words, n_rows)
-        return _most_that(kind, words, n_rows, time if kind == TIME else duration)
+        reads = {NUMBER: may_be_number, DATE: _is_date, TIME: _is_time, DURATION: _is_duration}[kind]
+        if not words or 2 * sum(map(reads, self._some)) < len(self._some):
+            return Most(kind, None, "", (), math.inf)
+        if kind in (NUMBER, DATE):
+            return (most_numbers if kind == NUMBER else most_dates)(words, n_rows)
+        fits = list(filter(reads, words))
+        form = Form() if kind == TIME or are_durations(fits) else None
+        return _most(kind, form, "", words, fits, n_rows)
+
+    @functools.cached_property
+    def _some(self) -> Sequence[str]:
+        """Some of the words, whatever their order."""
+        return self.words if len(self.words) <= SOME else heapq.nsmallest(SOME, self.words, key=_checksum)
 
     def unit(self) -> str:
         """Return the unit that some have, if there is only one."""
@@ -298,10 +300,6 @@ class Text:
     def date(self, digits: bool = False) -> tuple[Form | None, str]:
         """Return the form in which all are dates, eight digits included or not, or none and what is in doubt."""
         return date_form(self.words, digits) if self.words else (None, "")
-
-    def odd(self) -> str | None:
-        """Return a word that is no number where nearly all others are."""
-        return odd_one(self.words)
 
     def is_time(self) -> bool:
         """Return whether all are times of day."""
@@ -451,9 +449,6 @@ def _checksum(word: str) -> int:
 
 def most_numbers(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     """Return the form in which most words are numbers."""
-    some = words if len(words) <= SOME else heapq.nsmallest(SOME, words, key=_checksum)
-    if not words or 2 * sum(map(may_be_number, some)) < len(some):
-        return Most(NUMBER, None, "", (), math.inf)
     kept = [word for word in words if may_be_number(word)]
     of_units = Counter[str]()
     for word in kept:
@@ -519,13 +514,6 @@ def _most(
 def two_units(units: Iterable[str]) -> str:
     """Return that amounts are in several currencies."""
     return f"amounts are in {', '.join(sorted(set(units) - {''}))}; convert them to one currency"
-
-
-def odd_one(words: Sequence[str]) -> str | None:
-    """Return a word that is no number where most others are."""
-    words = words[:SOME]
-    odd = [word for word in words if not may_be_number(word)]
-    return odd[0] if 0 < len(odd) <= 0.3 * len(words) else None
 
 
 def unit_of(words: Iterable[str]) -> str:
@@ -671,20 +659,25 @@ def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, 
 
 def most_dates(words: Sequence[str], n_rows: Mapping[str, int]) -> Most:
     """Return the form in which most words are dates."""
-    orders = (DAY_FIRST, MONTH_FIRST)
-    fits = [word for word in words if any(date(word, order) is not None for order in orders)]
-    form, doubt = date_form(fits) if fits else (None, "")
-    if fits and form is None and not doubt:
-        of_orders = [{word for word in fits if date(word, order) is not None} for order in orders]
+    fits = list(filter(_is_date, words))
+    form, doubt = date_form(fits)
+    if form is None and not doubt:
+        of_orders = [{word for word in fits if date(word, order) is not None} for order in (DAY_FIRST, MONTH_FIRST)]
         fits, odd = _told(fits, of_orders, n_rows)
         form, doubt = (None, two_dates(odd)) if odd else date_form(fits)
     return _most(DATE, form, doubt, words, fits, n_rows)
 
 
-def _most_that(kind: str, words: Sequence[str], n_rows: Mapping[str, int], read: Callable[[str], float | None]) -> Most:
-    fits = [word for word in words if read(word) is not None]
-    form = Form() if fits and (kind != DURATION or are_durations(fits)) else None
-    return _most(kind, form, "", words, fits, n_rows)
+def _is_date(word: str) -> bool:
+    return date(word, DAY_FIRST) is not None or date(word, MONTH_FIRST) is not None
+
+
+def _is_time(word: str) -> bool:
+    return time(word) is not None
+
+
+def _is_duration(word: str) -> bool:
+    return duration(word) is not None
 
 
 def has_dots(words: Iterable[str]) -> bool:
