@@ -1,9 +1,12 @@
 """Cells that real files have: years of two digits, words for missing values, spellings, and copies of the label."""
 
+import contextlib
 import csv
+import json
 import random
 import re
 import shlex
+import sqlite3
 import warnings
 from datetime import date, timedelta
 
@@ -109,8 +112,58 @@ def test_repeated_words_among_numbers_are_missing(words):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # new rows may have as many of them as they like
         outputs = again.evaluate({"amount": [*x, words[0].upper(), *[words[0]] * 200]})
-        assert np.array_equal(outputs[:120], again.evaluate({"amount": empty}))
-        assert np.array_equal(outputs[120:], again.evaluate({"amount": [None] * 201}))
+        own = np.array([name.startswith("amount = ") for name in H.names])
+        assert np.array_equal(outputs[:120, ~own], again.evaluate({"amount": empty})[:, ~own])
+        assert np.array_equal(outputs[120:, ~own], again.evaluate({"amount": [None] * 201})[:, ~own])
+
+
+@pytest.mark.parametrize(
+    ("words", "levels"),
+    [
+        (("TBD", "unknown"), ["TBD", "unknown"]),  # each may say something else
+        (("tbd", "TBD "), []),  # no more than that it is missing
+        (("TBD", ""), ["TBD"]),
+        (("85+",), ["85+"]),
+        (("<0.05", ""), ["<0.05"]),
+        (("refused", "85+"), ["85+", "refused"]),
+    ],
+)
+@pytest.mark.parametrize("of", ["numbers", "dates"])
+def test_words_among_numbers_have_indicators_of_their_own(words, levels, of):
+    cells = amounts(300, 6, words)
+    if of == "dates":
+        cells = [str(date(2020, 1, 1) + timedelta(k)) if cell.isdigit() else cell for k, cell in enumerate(cells)]
+    y = np.arange(300) % 3 == 0
+    H, _ = table_of({"x": cells, "z": y.tolist()}, y)
+    own = [name for name in H.names if name.startswith("x = ")]
+    assert own == [f"x = {level}" for level in levels]
+    assert H.plan[0].missing == 50
+    H = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict())))
+    new = {"x": [*cells, *[level.upper() for level in levels], "  ", None], "z": [False] * (302 + len(levels))}
+    outputs = H.evaluate(new)
+    for level in levels:
+        has = [cell is not None and cell.strip().lower() == level.lower() for cell in new["x"]]
+        assert outputs[:, H.names.index(f"x = {level}")].tolist() == has
+    lam = np.round(np.random.default_rng(2).normal(size=len(H)), 1) * [not n.startswith("z") for n in H.names]
+    f = pnorm.score(new, H, lam)
+    np.testing.assert_allclose(f, outputs @ lam, atol=1e-12)
+    shapes = pnorm.shapes(lam, H, new)
+    assert ("x (word)" in [shape.name for shape in shapes]) == bool(levels)
+    reasons = pnorm.explain(new, H, lam)
+    np.testing.assert_allclose(reasons.scores, f, atol=1e-9)
+    card = pnorm.scorecard(H, lam, X=new)
+    points, function = card.score(new), {}
+    exec(card.to_python(), function)
+    rows = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
+    assert [function["points"](row) for row in rows] == points.tolist()
+    if sqlite3.sqlite_version_info >= (3, 35):
+        with contextlib.closing(sqlite3.connect(":memory:")) as db:
+            db.execute('CREATE TABLE "rows" (n, x, z)')
+            db.executemany(
+                'INSERT INTO "rows" VALUES (?, ?, ?)', [(k, row["x"], row["z"]) for k, row in enumerate(rows)]
+            )
+            told = db.execute(f"SELECT points FROM ({card.to_sql()}) ORDER BY n").fetchall()
+        assert [of_row[0] for of_row in told] == points.tolist()
 
 
 def test_a_word_is_a_value_where_numbers_are_few():
@@ -120,7 +173,7 @@ def test_a_word_is_a_value_where_numbers_are_few():
     assert "the kind 'number' takes them for missing" in H.plan[0].note
 
 
-@pytest.mark.parametrize("words", [("10+",), ("<5",), ("a", "b", "c")])
+@pytest.mark.parametrize("words", [("S", "M", "L"), ("a", "b", "c", "d")])
 def test_other_words_are_not_missing(words):
     H, _ = table_of({"n": amounts(240, words=words), "x": halves(240).tolist()}, halves(240))
     assert H.plan[0].kind != "number"

@@ -43,7 +43,7 @@ from pnorm.rankers import Rankers, WeakRankers, _Callables, _Categories, _forms,
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import TRUTHS
 from pnorm.rankers._readings import CATEGORY, DAY, HOUR, LEVELS_OF, RARE
-from pnorm.rankers._table import UNITS, Part, Table
+from pnorm.rankers._table import UNITS, WORD, Part, Table
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
@@ -624,6 +624,9 @@ class Scorecard:
                 known = dict(zip(column.levels, column.points, strict=True))
                 other = "[x]" if column.other is None else f".get(x, {column.other})"
                 lines.append(f"        total += {known}{other}")
+            elif column.read_off == WORD:
+                known = dict(zip(map(_checks.folded, column.levels), column.points, strict=True))
+                lines.append(f'        total += {known!a}.get(" ".join(str(x).split()).casefold(), {column.other})')
             elif column.levels:
                 spelled = ", ".join(map(ascii, _spelled(column)))
                 lines.append(f"        total += {name}_level(x, {spelled}, {column.other})")
@@ -1090,7 +1093,7 @@ def _spelled(column: PointsOf) -> tuple[dict[Any, int], dict[str, int], dict[Any
 def _missing_of(column: PointsOf) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the words and the numbers that mean a missing value, whatever the levels are."""
     words, numbers = column.missing_words, set[float]()
-    if column.levels and not column.read_off:
+    if column.levels and column.read_off in ("", WORD):
         words = tuple([word for word in words if word not in NO_VALUE])
     for word in words:
         with contextlib.suppress(ValueError):
@@ -1107,6 +1110,9 @@ def _case(column: PointsOf) -> str:
     start = f"CASE WHEN {x} IS NULL{absent} THEN {_number(column.missing)}"
     if column.read_off in _READ_OFF:
         return _case_of_time(column, start, x)
+    if column.read_off == WORD:
+        known = dict(zip(map(_checks.folded, column.levels), column.points, strict=True))
+        return f"{start} ELSE {_looked_up(_folded(x, list(known)), known, _number(column.other))} END"
     if column.levels:
         return f"{start} ELSE {_case_of_levels(column, x)} END"
     value = x if column.form is None else "x"

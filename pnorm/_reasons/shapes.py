@@ -17,8 +17,8 @@ from pnorm._checks.text import first, joined
 from pnorm.rankers import Rankers, WeakRankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import Form
-from pnorm.rankers._readings import LEVELS_OF, ORDERED, Reading, Where, derived, is_missing
-from pnorm.rankers._table import UNITS, WRITTEN, Table
+from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, Reading, Where, derived, is_missing
+from pnorm.rankers._table import UNITS, WORD, WRITTEN, Table
 
 _PIECES = 12
 """Pieces of a shape that are printed: half of them are its first ones, and half its last ones."""
@@ -642,7 +642,9 @@ class Leaf:
 
     @property
     def kind(self) -> str:
-        """The kind of the column of the table; "" without a table."""
+        """The kind of the column of the table, of words in it that of a category; "" without a table."""
+        if self.read_off == WORD:
+            return CATEGORY
         return "" if self.table is None else self.table._parts[self.place][0].reading.kind
 
     @property
@@ -653,7 +655,7 @@ class Leaf:
     @property
     def missing(self) -> tuple[str, ...]:
         """Words for missing values of the column of the table, beside those for all columns."""
-        return () if self.table is None else self.table._parts[self.place][0].reading.missing
+        return () if self.table is None or self.read_off == WORD else self.table._parts[self.place][0].reading.missing
 
     @property
     def any_case(self) -> bool:
@@ -688,6 +690,8 @@ class Leaf:
         """Return the values of the column on rows, None where one is missing; None for a column of times."""
         if self.kind in (DATE, DURATION, TIME):
             return None
+        if self.read_off == WORD:
+            return _checks.listed(self.raw(X))
         if self.kind == NUMBER:  # in text there may be a currency, or a decimal comma
             return [None if value != value else value for value in self.numbers(X).tolist()]
         reading, cells, _ = self._read(X)

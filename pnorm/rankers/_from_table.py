@@ -42,6 +42,7 @@ from pnorm.rankers._table import (
     OF,
     SAME,
     SEPARATES,
+    WORD,
     Ask,
     ColumnPlan,
     OfLevels,
@@ -247,7 +248,8 @@ def from_table(
         the others of their column do; they count as missing. A column has the kind that at least 95 % of its values
         have. Where many numbers have a decimal point and many a decimal comma, each is read by its own mark, and those
         that may have either count as missing. If the others are one or two words that are repeated, and the column has
-        more than 10 other values; these words count as missing, in new rows too. If text can
+        more than 10 other values; these words count as missing, in new rows too. Each has an indicator, unless it is
+        the only kind of missing value. If text can
         be read in two ways; it is then a category unless `kinds` contains its kind. If most values of a category are
         numbers with a unit, and most are rare or there are more than 40; the plan names the kind that reads them, if
         there is one. If a column almost separates the sides alone; it may be known only after the outcome. The
@@ -605,8 +607,9 @@ class _Learner:
         self._n_values = 0
         self._missing = [0, 0]
         self._alone = self._agrees = self._one_sided = self._words_told = self._spelled = self._apart = ""
-        self._code = self._unclear = ""
+        self._code = self._unclear = self._own_told = ""
         self._words: tuple[str, ...] = ()
+        self._own: dict[str, str] = {}
         self._all_rare = self._has_levels = self._grouped = False
         self._span, self._ends = 0.0, (0.0, 0.0)
 
@@ -625,7 +628,17 @@ class _Learner:
         alone = f"{SEPARATES} ({self._alone})" * bool(self._alone)
         agrees = f"{AGREES} {self._agrees} of the rows" * bool(self._agrees)
         told = [self._words_told, self._unclear, unread]
-        notes = [self._note, self._doubt, *told, self._apart, self._code, alone, agrees, self._one_sided]
+        notes = [
+            self._note,
+            self._doubt,
+            *told,
+            self._own_told,
+            self._apart,
+            self._code,
+            alone,
+            agrees,
+            self._one_sided,
+        ]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -776,10 +789,11 @@ class _Learner:
         lost = most.lost + (0 if most.kind == NUMBER and (most.form is None or most.form.unit != "%") else n_others)
         if not doubt and n_others and most.form is None and not most.doubt:
             most, lost = _forms.Most(NUMBER, Form("."), "", tuple(text.words), 0.0), float(sum(n_rows.values()))
+        words = _repeated(most.odd, n_rows, most.kind)
         if most.form is not None and not doubt and lost <= _forms.TOLERATED * n_known:
+            self._own = {_checks.folded(word): word for word in most.odd} if words else {}
             self._unclear = most.marks.told() if most.marks.unclear else ""
             return Reading(most.kind, most.form)
-        words = _repeated(most.odd, n_rows)
         is_read = words and most.form is not None and not doubt
         if (
             is_read
@@ -805,9 +819,10 @@ class _Learner:
 
     def _without(self, reading: Reading, odd: Sequence[str], lost: int) -> Reading:
         """Return a reading in which words count as missing, and keep that they do, in words."""
+        self._own = {_checks.folded(word): word for word in odd}
         named = " and ".join([shown(repr(word), 24) for word in odd[:_FEW_WORDS]])
         self._words_told = f"{named} {'counts' if len(odd) == 1 else 'count'} as missing ({lost:,} values)"
-        self._words = tuple({_checks.folded(word): word for word in odd}.values())
+        self._words = tuple(self._own.values())
         return reading
 
     def _probably(self, reading: Reading, n_known: int) -> str:
@@ -840,7 +855,7 @@ class _Learner:
         for value, n in pairs:
             if isinstance(value, str) and meaning(value) is None:
                 of_words[value.strip()] += n
-        words = _repeated(tuple(of_words), of_words)
+        words = _repeated(tuple(of_words), of_words, kind)
         known = {value for value, _ in pairs if not isinstance(value, str)}
         if not words or of_words.total() < lost or len(known) <= _LEAST_NUMBERS:
             return None
@@ -899,10 +914,30 @@ class _Learner:
             first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
             years = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
             self._note = "; ".join(filter(None, [self._note, years]))
+        parts += self._of_words(sum(x.missing))
         if not parts:
             raise LeaveOut("all values are equal")
         self._separates(x.auc(), x.counts, _SUSPECT)
         return parts
+
+    def _of_words(self, n_missing: int) -> list[Part]:
+        """Return indicators of the words that count as missing; none of a word that says no more than that it is."""
+        n_rows: Counter[str] = Counter()
+        for side in self._sides if self._own else ():
+            values, counts = side.mixed()
+            for value, n in zip(values, counts.tolist(), strict=True):
+                if isinstance(value, str):
+                    n_rows[_checks.folded(value)] += n
+        words = [word for word in self._own if n_rows[word] >= self._how.min_rows]
+        if not words or (n_rows[words[0]] == n_missing and not any(c.isdigit() and c != "0" for c in words[0])):
+            return []
+        levels = tuple(sorted([self._own[word] for word in words]))
+        named = " and ".join([shown(repr(level), 24) for level in levels])
+        self._own_told = (
+            f"{named} {'has an indicator of its own' if len(levels) == 1 else 'have indicators of their own'}"
+        )
+        names = [f"{self._label} = {level}" for level in levels]
+        return [Part(WORD, OfLevels(names, None, [levels], True))]
 
     def _keep_unread(self, reading: Reading, x: Numbers) -> None:
         """Keep the values that do not read, to be told; refuse a kind that was asked for and that most do not have."""
@@ -933,7 +968,7 @@ class _Learner:
             n_rows_of[_checks.folded(word)] += counts[word]
             spelled.setdefault(_checks.folded(word), word)
         if self._unread is not None and n_rows_of.total() == self._unread.unknown:
-            repeated = sorted(_repeated(words, counts), key=lambda word: (-n_rows_of[word], word))
+            repeated = sorted(_repeated(words, counts, reading.kind, False), key=lambda word: (-n_rows_of[word], word))
             self._words = self._words or tuple([spelled[word] for word in repeated])
         words = [word for word in n_rows_of if not reading.reads_if_spelled(word)]
         return sorted(words, key=lambda word: (-n_rows_of[word], word))[:_MOST_KEPT]
@@ -1100,13 +1135,18 @@ class _Learner:
             self._alone = f"AUC {best:.3f}"
 
 
-def _repeated(odd: Sequence[str], n_rows: Mapping[str, int]) -> tuple[str, ...]:
-    """Return words that may mean a missing value, as `folded` writes them: few, repeated, without digits but zeros."""
+def _repeated(odd: Sequence[str], n_rows: Mapping[str, int], kind: str, numbers: bool = True) -> tuple[str, ...]:
+    """Return words that may mean a missing value, as `folded` writes them: few, repeated, and no numbers among others.
+
+    If not `numbers`, they have no digits but zeros.
+    """
     counts: Counter[str] = Counter()
     for word in odd:
         counts[_checks.folded(word)] += n_rows.get(word, 2)  # of very many words, not all are counted
     if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
         return ()
+    if numbers:
+        return () if kind == NUMBER and any(map(_forms.may_be_number, counts)) else tuple(counts)
     return () if any(c.isdigit() and c != "0" for word in counts for c in word) else tuple(counts)
 
 

@@ -27,6 +27,12 @@ from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, RARE, R
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """The parts that are read from columns of a kind. Of other kinds, the column itself is used."""
 
+WORD = "word"
+"""The part of a column of numbers, dates or times that has indicators of words among them."""
+
+NO_WORD = "(none)"
+"""Stands for all other values of that part."""
+
 UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since midnight", "hour": "hours"}
 """The units of these parts."""
 
@@ -223,6 +229,8 @@ class Part:
         """Return the input of the rankers: a matrix of one column, or codes; `x` are the numbers of the column."""
         if x is None:
             return reading.codes(cells, at)
+        if self.of == WORD:
+            return self.words(cells), None
         x = derived(self.of, x)
         if self.of not in LEVELS_OF:
             return x[:, None]
@@ -230,6 +238,16 @@ class Part:
         own = self.rankers._levels[0]
         code = np.array([own.index(level) if level in own else len(own) for level in (*LEVELS_OF[self.of], None)])
         return code[np.where(np.isnan(x), -1.0, x).astype(np.intp)].astype(np.uint16), None
+
+    def words(self, cells: Cells) -> NDArray[np.uint16]:
+        """Return the numbers of the words of a part that has indicators of these, and the number after for others."""
+        assert isinstance(self.rankers, OfLevels)
+        own = {_checks.folded(word): k for k, word in enumerate(self.rankers._levels[0])}
+        if cells.plain is not None or not isinstance(cells.values, Coded):
+            return np.full(len(cells), len(own), np.uint16)
+        values = [_checks.folded(value) if isinstance(value, str) else None for value in cells.values.values]
+        numbers = [len(own) if word is None else own.get(word, len(own)) for word in values]
+        return np.array(numbers, np.uint16)[cells.values.codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +338,7 @@ class Table(Rankers):
     def _reads(self) -> list[tuple[Hashable, str]]:
         of_columns: list[tuple[Hashable, str]] = []
         for source, part in self._parts:
-            of = f" ({part.of})" if source.reading.kind == DATE else ""
+            of = f" ({part.of})" if source.reading.kind == DATE or part.of == WORD else ""
             label = self.plan[source.column].name + of
             key: Hashable = source.column if self._found is None and not of else label
             of_columns += [(key, label)] * len(part.rankers)
@@ -394,12 +412,15 @@ class Table(Rankers):
             told.add(source.column)
 
     def _values(self, X: Any, k: int) -> _checks.Values:
-        """Return the values of which part number k has levels: those of its column, or the names of days or months."""
+        """Return the values of which part number k has levels: its column, the names of days or months, or words."""
         source, part = self._parts[k]
         assert self._width is not None
         (cells,) = _checks.cells_of(X, "X", self._found, self._width, [source.column])
         if source.reading.kind == CATEGORY:
             return source.reading.own(cells).values
+        if part.of == WORD:
+            assert isinstance(part.rankers, OfLevels)
+            return Coded([*part.rankers._levels[0], NO_WORD], part.words(cells).astype(np.intp))
         x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, self._found)))
         names = LEVELS_OF[part.of]
         return Coded([*names, None], np.where(np.isnan(x), len(names), x).astype(np.intp))
@@ -469,8 +490,8 @@ def _table_of(fields: _checks.Fields) -> Rankers:
         reading = Reading(of_kind, form, levels, tuple(map(_checks.folded, words)), of.flag("any_case"))
         parts = []
         for part in of.inner("parts"):
-            read_off = part.choice("of", OF.get(of_kind, ("",)))
-            if of_kind == CATEGORY or read_off in LEVELS_OF:
+            read_off = part.choice("of", (*OF.get(of_kind, ("",)), *[WORD] * (of_kind != CATEGORY)))
+            if of_kind == CATEGORY or read_off in (*LEVELS_OF, WORD):
                 (own,) = part.levels("levels", LARGEST_FEATURE - 1)[:1]
                 if of_kind == CATEGORY and own != levels:
                     raise ValueError("the levels of a category in a table are not those that its weak rankers read")
