@@ -505,12 +505,10 @@ def each_part(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> I
 
     Without coefficients the first column is yielded, as rows are checked in any case.
     """
-    n_rows, of_column = _checks.n_rows(X, "X"), rankers.column
-    used = np.unique(of_column[lam != 0.0])
-    X = readable(X, rankers, used.size)
+    n_rows = _checks.n_rows(X, "X")
+    X = readable(X, rankers, np.unique(rankers.column[lam != 0.0]).size)
     with Pool(n_threads, n_rows) as pool:
-        for c in used.tolist() if used.size else range(1):
-            terms = rankers._terms(X, np.where(of_column == c, lam, 0.0))
+        for c, terms in rankers._terms_by_column(X, lam):
             yield c, scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
 
 

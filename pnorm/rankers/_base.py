@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, overload
 
@@ -203,6 +203,12 @@ class Rankers(ABC, Sequence[WeakRanker]):
         for j in np.flatnonzero(lam):
             f += lam[j] * self._output(rows, int(j), "X")
         return [scoring.Values(f)]
+
+    def _terms_by_column(self, X: Any, lam: Vector) -> Iterator[tuple[int, list[scoring.Term]]]:
+        """Yield the number and the terms of each column with coefficients; of the first one if there are none."""
+        of_column = self.column
+        for c in np.unique(of_column[lam != 0.0]).tolist() or [0]:
+            yield c, self._terms(X, np.where(of_column == c, lam, 0.0))
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         """Refuse rows of both sides that do not go together."""

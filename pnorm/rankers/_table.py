@@ -45,6 +45,9 @@ _NOTE = 300
 _TOLD = 8
 """Levels in a message, at most."""
 
+_AT_ONCE = 64
+"""Parts of columns that are read at once where each is scored on its own."""
+
 SEPARATES, ID, AS_ASKED = "almost separates the labels alone", "an id", "as asked"
 ID_BY_NAME, ID_OF_SEVERAL = f"{ID} by its name", f"{ID} of several rows by its name"
 """The beginnings of notes on columns; the last one is for columns that `kinds` leaves out."""
@@ -449,6 +452,18 @@ class Table(Rankers):
             terms += rankers._terms(rows, lam[own])
             terms += [] if unread is None else [scoring.Told(unread)]
         return terms
+
+    def _terms_by_column(self, X: Any, lam: Vector) -> Iterator[tuple[int, list[scoring.Term]]]:
+        wanted = np.array([own.any() for own in np.split(lam, self._ends[:-1])])
+        if not wanted.any():
+            yield from super()._terms_by_column(X, lam)
+            return
+        of_column = self.column
+        for start in range(0, wanted.size, _AT_ONCE):  # each part alone would go through all of them
+            some = wanted & (np.arange(wanted.size) // _AT_ONCE == start // _AT_ONCE)
+            for rankers, own, rows, unread in self._prepared(X, "X", some.tolist()):
+                told: list[scoring.Term] = [] if unread is None else [scoring.Told(unread)]
+                yield int(of_column[own.start]), rankers._terms(rows, lam[own]) + told
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         pieces: list[Piece] = []
