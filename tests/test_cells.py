@@ -461,3 +461,77 @@ def test_a_word_for_nothing_has_no_sign_and_infinity_is_no_number(word, number):
         assert (found is None) == (number is None)
         if found is not None:
             np.testing.assert_array_equal(found.numbers, [*[1.0, 3.5] * 12, number])
+
+
+# Times
+
+
+def in_days(words):
+    """The numbers that a column of durations has in days, and the note on it."""
+    H, _ = table_of({"t": words * 20, "x": halves(20 * len(words)).tolist()}, halves(20 * len(words)), min_rows=1)
+    reading = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict())))._sources[0].reading
+    if reading.kind == "category":
+        return reading.kind, [], H.plan[0].note
+    return (
+        H.plan[0].kind,
+        [None if (of := reading.meaning()(word)) is None else of / 86400e6 for word in words],
+        H.plan[0].note,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["45m", "1h 5m", "2h", "30 m"], [45 / 1440, 65 / 1440, 2 / 24, 30 / 1440]),
+        (["45m", "20s", "1m 5s"], [45 / 1440, 20 / 86400, 65 / 86400]),
+        (["3m", "1y", "2y 6m"], [3 * 30.44, 365.25, 2 * 365.25 + 6 * 30.44]),
+        (["5:07", "45:30", "61:00", "1:02:03"], [307 / 86400, 2730 / 86400, 3660 / 86400, 3723 / 86400]),
+    ],
+)
+def test_an_m_alone_has_the_meaning_that_other_durations_give_it(words, expected):
+    kind, found, note = in_days(words)
+    assert kind == "duration"
+    assert found == pytest.approx(expected)
+    assert "is read as" in note
+
+
+@pytest.mark.parametrize("words", [["30m", "45m", "12m"], ["30m", "4d", "2w"], ["5:07", "12:30", "23:59"]])
+def test_an_m_that_may_be_anything_and_times_of_day_are_no_durations(words):
+    assert in_days(words)[0] != "duration"
+
+
+@pytest.mark.parametrize(
+    ("word", "moment"),
+    [
+        ("01-JAN-24 10.15.00 PM", "2024-01-01T22:15"),
+        ("01-JAN-24 10.15.00.250000 AM", "2024-01-01T10:15:00.25"),
+        ("2024-01-05-10.15.00.000000", "2024-01-05T10:15"),
+        ("31.12.2023 23.59", "2023-12-31T23:59"),
+        ("2024-01-05-10", None),
+    ],
+)
+def test_clocks_behind_dates_may_have_points(word, moment):
+    expected = None if moment is None else float(np.datetime64(moment, "us").astype(np.int64))
+    assert _forms.date(word, "day first") == expected
+
+
+@pytest.mark.parametrize(
+    ("years", "first", "last"),
+    [
+        (range(31, 99), 1931, 1998),  # births
+        ([*range(35, 100), *range(7)], 1935, 2006),
+        (range(31, 66), 1931, 1965),  # none of them need be in the future
+        (range(22, 51), 2022, 2050),  # loans
+        (range(10, 25), 2010, 2024),
+        ([*range(95, 100), *range(24)], 1995, 2023),
+        ([*range(70, 100), *range(24)], 1970, 2023),
+    ],
+)
+def test_two_digit_years_are_those_of_one_hundred(years, first, last):
+    years = list(years)
+    x = [f"{13 + k % 15:02}/{1 + k % 12:02}/{years[k % len(years)]:02}" for k in range(300)]
+    H, _ = table_of({"born": x}, halves(300))
+    assert f"two-digit years are read as {first} to {last}" in H.plan[0].note
+    again = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict())))
+    full = [word[:6] + str(next(y for y in range(first, last + 1) if y % 100 == int(word[6:]))) for word in x]
+    assert np.array_equal(again.evaluate({"born": x}), again.evaluate({"born": full}))

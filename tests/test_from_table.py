@@ -1845,7 +1845,7 @@ def apart(values):
     ("name", "is_code"),
     [
         *[(name, True) for name in ("zip", "Zip", "home ZIP", "zip_code", "zipCode", "Postcode", "PLZ", "branch_code")],
-        *[(name, True) for name in ("customer_id", "Agent ID", "storeId", "agentID")],
+        *[(name, True) for name in ("customer_id", "Agent ID", "storeId", "agentID", "DRG", "hts code")],
         *[
             (name, False)
             for name in (
@@ -1877,9 +1877,21 @@ def test_numbers_that_are_codes_by_their_name_have_a_note(name, is_code):
 
 
 @pytest.mark.parametrize(
+    ("name", "is_told"), [("diag_1", True), ("icd9", True), ("Admission Dx", True), ("dx2", True), ("diagonal", False)]
+)
+def test_diagnoses_are_codes_though_they_have_fractions(name, is_told):
+    codes = [250.0 + k // 2 % 20 + 0.83 * (k // 2 % 3) for k in range(400)]
+    G, _ = said_if_any({name: codes[::2]}, {name: codes[1::2]})
+    assert G.plan[0].note == "by its name, the numbers may be codes" * is_told
+
+
+@pytest.mark.parametrize(
     ("name", "is_entity"),
     [
-        *[(name, True) for name in ("customer", "Customer", " SKU ", "employee", "store", "item")],
+        *[
+            (name, True)
+            for name in ("customer", "Customer", " SKU ", "employee", "store", "item", "company", "Station")
+        ],
         *[(name, False) for name in ("customers", "employees", "items", "users", "customer age", "storey", "visits")],
     ],
 )
@@ -1934,7 +1946,29 @@ SIGNED = [k % 61 / 10.0 - 3.0 for k in range(400)]
 )
 def test_a_number_that_may_mean_missing_has_a_note(others, value, rows, note):
     spread = np.linspace(0, len(others), rows, dtype=int)  # on both sides
-    assert apart(np.insert(np.array(others, float), spread, value)) == (note, note.partition(" in ")[0])
+    told = (note.partition(" in ")[0],) if note else ()
+    assert apart(np.insert(np.array(others, float), spread, value)) == (note, told)
+
+
+@pytest.mark.filterwarnings("ignore:Columns with a value that may mean missing")
+@pytest.mark.parametrize(
+    ("others", "values", "told"),
+    [
+        (AGES, (-7, -8, -9), "-9, -8 and -7 in 15 rows, and no other value below 18"),
+        (AGES, (-1, -9), "-9 and -1 in 10 rows, and no other value below 18"),
+        (AGES, (-1, -2), ""),  # may be differences
+        ([x % 41 for x in AGES], (96, 98, 99), "96, 98 and 99 in 15 rows, and no other value above 40"),
+        (AGES, (96, 98, 99), ""),  # ages
+        (AGES, (997, 998, 999), "997, 998 and 999 in 15 rows, and no other value above 97"),
+        (AGES, (-99, -98), "-99 and -98 in 10 rows, and no other value below 18"),
+        ([x - 50.0 for x in AGES], (-7, -8, -9), ""),  # with other negative values
+        (AGES, (990, 999), ""),
+    ],
+)
+def test_numbers_that_may_mean_missing_are_told_together(others, values, told):
+    note, numbers = apart([*others, *[float(x) for x in values for _ in range(5)]])
+    assert note == told
+    assert set(numbers) == ({str(x) for x in values if str(x) in told.split(" in ")[0]} if told else set())
 
 
 BIRTHS = [str(np.datetime64("1950-01-05") + np.timedelta64(37 * k, "D")) for k in range(400)]
@@ -1960,7 +1994,7 @@ def test_a_date_that_may_mean_no_date_has_a_note(date, n, written, told):
     H = from_table(of([*BIRTHS[::2], *[date] * n]), of(BIRTHS[1::2]))
     (plan,) = H.plan
     assert plan.note == told
-    assert plan.apart == told.split("; ")[-1].partition(" in ")[0]
+    assert plan.apart == ((told.split("; ")[-1].partition(" in ")[0],) if told else ())
 
 
 def test_the_most_frequent_date_may_be_true():
@@ -1979,7 +2013,7 @@ def test_values_that_may_mean_missing_are_in_the_warning_with_what_to_do():
         "Columns with a value that may mean missing: age (-999), born (1900-01-01).\n"
         "H.plan has the reasons; replace values that mean missing with None"
     )
-    assert [of.apart for of in H.plan] == ["-999", "1900-01-01"]
+    assert [of.apart for of in H.plan] == [("-999",), ("1900-01-01",)]
 
 
 def test_a_kind_may_be_written_with_a_hyphen():

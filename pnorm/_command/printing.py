@@ -271,7 +271,7 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         others = f" (the same for {first([of.name for of in grouped[1:]], 3)})" if len(grouped) > 1 else ""
         comma = pasted("--kind", f"{grouped[0].name}=decimal-comma")
         lines += sentences(f"If {number} means {other}: {comma}{others}", 2)
-    numbers = list(dict.fromkeys([of.apart for of in plan or () if of.rankers and of.apart]))
+    numbers = list(dict.fromkeys([value for of in plan or () if of.rankers for value in of.apart]))
     if numbers:
         missing = pasted(*[f"--missing={number}" for number in numbers[:4]])
         mean = "means" if len(numbers) == 1 else "mean"

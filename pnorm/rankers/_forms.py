@@ -101,7 +101,10 @@ TRUTHS = _TRUTHS | {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
-_WHEN = rf"(?:[T ]+{_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
+_DATED_CLOCK = r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
+"""The same behind a date, where some data bases write points: 10.15.00 PM."""
+
+_WHEN = rf"(?:(?:[T ]+|-(?=\d\d\.)){_DATED_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
 _DASHED = re.compile(r"(\d{2})(-)(\d{1,2})-(\d{2}),?" + _WHEN, re.ASCII)
@@ -119,8 +122,8 @@ UNITS_OF_TIME = {
         ("s sec secs second seconds", 1 / 86400))
     for name in names.split()
 }  # fmt: skip
-"""Units of time and their days. An m alone is none, as it may be minutes, months or metres; behind years it is months,
-and behind weeks, days or hours minutes."""
+"""Units of time and their days. An m alone is none, as it may be minutes, months or metres. It is months behind years, and
+minutes behind weeks, days or hours and before seconds; in a column with one of these an m alone is one as well."""
 
 _LONG = 30.0
 """Days from which on a duration is written in days with decimals, if five tell it."""
@@ -133,6 +136,11 @@ _ISO_SPAN = re.compile(
     r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
     re.ASCII,
 )
+_MINUTES = re.compile(r"(\d{1,6}):([0-5]\d)", re.ASCII)
+"""Minutes and seconds, which are a time of day where all of them may be."""
+
+_BARE_M = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*[mM]", re.ASCII)
+
 _ISO_DAYS = [UNITS_OF_TIME[unit] for unit in ("year", "month", "week", "day", "hour", "minute", "second")]
 _NAMED_TIME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(name for name in UNITS_OF_TIME if len(name) > 1)})(?![a-z])", re.IGNORECASE
@@ -169,6 +177,9 @@ more than slips of those who fill in a table are, and too little for a kind of i
 _FIRST_SHORT = 69
 """Two-digit years from this one on are of the 1900s, and those below it of the 2000s, as for %y of Python."""
 
+_AHEAD = 50
+"""Years from now, at most, to the last date of a column with two-digit years, as that of a loan or a licence."""
+
 MANY = 1000
 """Dates from which on NumPy reads them faster."""
 
@@ -190,6 +201,8 @@ class Form:
     mixed: bool = False
     """Whether numbers have either mark before the fraction, and each is read by its own; `point` is that of a number
     that may have either, "" if such a number does not read."""
+    first_year: int = 0
+    """The first of the hundred years that two digits stand for; 0 for 1969."""
 
     @functools.cached_property
     def of_marks(self) -> tuple[Form, Form]:
@@ -275,13 +288,15 @@ class Text:
     def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
         """Return the reading of most words as a kind."""
         words = [word for word in self.words if word in n_rows]
-        reads = {NUMBER: may_be_number, DATE: _is_date, TIME: _is_time, DURATION: _is_duration}[kind]
+        m = meaning_of_m(words) if kind == DURATION else ""
+        as_kind: dict[str, Callable[[str], bool]] = {NUMBER: may_be_number, DATE: _is_date, TIME: _is_time}
+        reads = as_kind.get(kind, lambda word: duration(word, m) is not None)
         if not words or 2 * sum(map(reads, self._some)) < len(self._some):
             return Most(kind, None, "", (), math.inf)
         if kind in (NUMBER, DATE):
             return (most_numbers if kind == NUMBER else most_dates)(words, n_rows)
         fits = list(filter(reads, words))
-        form = Form() if kind == TIME or are_durations(fits) else None
+        form = Form(unit=m) if kind == TIME or are_durations(fits) else None
         return _most(kind, form, "", words, fits, n_rows)
 
     @functools.cached_property
@@ -305,9 +320,11 @@ class Text:
         """Return whether all are times of day."""
         return all_of(time, self.words) is not None
 
-    def is_duration(self) -> bool:
-        """Return whether all are durations, and one names a unit of time."""
-        return all_of(duration, self.words) is not None and are_durations(self.words)
+    def duration(self) -> Form | None:
+        """Return the form in which all are durations, if one names a unit of time."""
+        form = Form(unit=meaning_of_m(self.words))
+        fits = all_of(lambda word: duration(word, form.unit), self.words) is not None
+        return form if fits and are_durations(self.words) else None
 
 
 # Numbers --------------------------------------------------------------------------------------------
@@ -435,6 +452,16 @@ def readings_told(words: Iterable[str], form: Form) -> str:
             if value is not None:
                 said[f"{word!r} is read as {value:,.12g}"] = None
                 break
+    return ", ".join(said)
+
+
+def durations_told(words: Sequence[str], form: Form) -> str:
+    """Return how durations are read that may mean another one: 30m and 5:07; "" if there are none."""
+    said = []
+    for pattern in (_BARE_M, _MINUTES):
+        word = next((word for word in words if pattern.fullmatch(word)), "")
+        value = duration(word, form.unit) if word else None
+        said += [f"{word!r} is read as {span_text(value / 86400e6)}"] if value is not None else []
     return ", ".join(said)
 
 
@@ -606,7 +633,7 @@ def truth(word: str) -> float | None:
 
 
 @functools.lru_cache(maxsize=1 << 15)  # every fold reads its dates again
-def date(word: str, order: str = "", digits: bool = False) -> float | None:
+def date(word: str, order: str = "", digits: bool = False, first_year: int = 0) -> float | None:
     """Return the microseconds since 1970 on the clock that a date was written by; its zone does not count."""
     if len(word) > _LONGEST:
         return None
@@ -615,7 +642,8 @@ def date(word: str, order: str = "", digits: bool = False) -> float | None:
         return _microseconds(found[1], found[3], found[4], found.groups()[4:])
     found = _DAY_NAMED.fullmatch(word)
     if found:
-        return _microseconds(found[4], _MONTH.get(found[3].lower(), 0), found[1], found.groups()[4:])
+        year = _whole_year(found[4], first_year)
+        return _microseconds(year, _MONTH.get(found[3].lower(), 0), found[1], found.groups()[4:])
     found = _MONTH_NAMED.fullmatch(word)
     if found:
         return _microseconds(found[4], _MONTH.get(found[1].lower(), 0), found[3], found.groups()[4:])
@@ -623,10 +651,10 @@ def date(word: str, order: str = "", digits: bool = False) -> float | None:
     if not found:
         return None
     day, month = (found[1], found[3]) if order == DAY_FIRST else (found[3], found[1])
-    return _microseconds(found[4], month, day, found.groups()[4:])
+    return _microseconds(_whole_year(found[4], first_year), month, day, found.groups()[4:])
 
 
-def dates(words: Sequence[str], order: str, digits: bool = False) -> list[float] | None:
+def dates(words: Sequence[str], order: str, digits: bool = False, first_year: int = 0) -> list[float] | None:
     """Return `date` of all words; None if one is no date."""
     if len(words) > MANY and all(len(word) in (10, 19) and word[4:5] == word[7:8] == "-" for word in words):
         try:  # NumPy reads many of the commonest form fast
@@ -635,11 +663,16 @@ def dates(words: Sequence[str], order: str, digits: bool = False) -> list[float]
             pass
         else:
             return found
-    return all_of(lambda word: date(word, order, digits), words)
+    return all_of(lambda word: date(word, order, digits, first_year), words)
 
 
 def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, str]:
     """Return the form in which all words are dates, or none and what is in doubt."""
+    form, doubt = _date_form(words, digits)
+    return (None if form is None else replace(form, first_year=_first_year(words))), doubt
+
+
+def _date_form(words: Sequence[str], digits: bool) -> tuple[Form | None, str]:
     if date(words[0], DAY_FIRST, digits) is None and date(words[0], MONTH_FIRST, digits) is None:
         return None, ""
     if dates(words, "", digits) is not None:
@@ -676,8 +709,19 @@ def _is_time(word: str) -> bool:
     return time(word) is not None
 
 
-def _is_duration(word: str) -> bool:
-    return duration(word) is not None
+def meaning_of_m(words: Iterable[str]) -> str:
+    """Return the unit of an m alone, by other durations of the column; "" if they leave it open, or there is none."""
+    bare, units = False, set[float]()
+    for word in words:
+        if _BARE_M.fullmatch(word[: _LONGEST + 1]):
+            bare = True
+        elif _PARTS.fullmatch(word[: _LONGEST + 1]):
+            units |= {UNITS_OF_TIME.get(part[2].lower(), math.nan) for part in _OF_PARTS.finditer(word)}
+    if not bare:
+        return ""
+    if UNITS_OF_TIME["year"] in units:
+        return "mo"
+    return "min" if {UNITS_OF_TIME["hour"], UNITS_OF_TIME["second"]} & units else ""
 
 
 def has_dots(words: Iterable[str]) -> bool:
@@ -693,16 +737,30 @@ def has_dashes(words: Iterable[str]) -> bool:
 def may_begin_with_year(words: Iterable[str]) -> bool:
     """Return whether all such dates may begin with the year."""
     found = (match for match in map(_DASHED.fullmatch, words) if match is not None)
-    return all(_microseconds(match[1], match[3], match[4], match.groups()[4:]) is not None for match in found)
-
-
-def has_short_years(words: Iterable[str]) -> bool:
-    """Return whether a date has a year of two digits."""
-    return any(
-        match is not None and len(match[4]) == 2
-        for word in words
-        for match in [_YEAR_LAST.fullmatch(word) or _DAY_NAMED.fullmatch(word)]
+    return all(
+        _microseconds(_whole_year(match[1]), match[3], match[4], match.groups()[4:]) is not None for match in found
     )
+
+
+def short_years(words: Iterable[str]) -> set[int]:
+    """Return the years of two digits that dates have."""
+    found = [_YEAR_LAST.fullmatch(word) or _DAY_NAMED.fullmatch(word) for word in words]
+    return {int(match[4]) for match in found if match is not None and len(match[4]) == 2}
+
+
+def _first_year(words: Sequence[str]) -> int:
+    """Return the first of the hundred years that two digits stand for; 0 if no date would be in the future.
+
+    They begin behind the longest gap between the years. They are the last hundred of which the first year is not after
+    the next one, and the last date not more than fifty years ahead: 31 to 99 and 00 to 06 are 1931 to 2006.
+    """
+    years, now = sorted(short_years(words)), datetime.date.today().year
+    if not any(now % 100 < year < _FIRST_SHORT for year in years):
+        return 0
+    gaps = [(after - year) % 100 or 100 for year, after in zip(years, [*years[1:], years[0]], strict=True)]
+    longest = gaps.index(max(gaps))
+    first, span = years[(longest + 1) % len(years)], 100 - gaps[longest]
+    return 2000 + first if 2000 + first <= now + 1 and 2000 + first + span <= now + _AHEAD else 1900 + first
 
 
 def three_dates(word: str) -> str:
@@ -733,9 +791,9 @@ def are_codes(words: Sequence[str]) -> bool:
     return any(map(is_code, words)) or are_one(words)
 
 
-def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
+def _microseconds(year: str | int, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
     try:
-        at = datetime.datetime(_whole_year(year), int(month), int(day))
+        at = datetime.datetime(int(year), int(month), int(day))
     except ValueError:
         return None
     start = float((at - _EPOCH) / _MICRO)
@@ -743,9 +801,10 @@ def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | N
     return None if since is None else start + since
 
 
-def _whole_year(year: str) -> int:
-    """Return a year of four digits, or of two."""
-    return int(year) if len(year) > 2 else int(year) + (1900 if int(year) >= _FIRST_SHORT else 2000)
+def _whole_year(year: str, first_year: int = 0) -> int:
+    """Return a year of four digits, or of two, which stand for the hundred years from the first one on."""
+    first = first_year or 1900 + _FIRST_SHORT
+    return int(year) if len(year) > 2 else first + (int(year) - first) % 100
 
 
 def _since_midnight(
@@ -771,18 +830,25 @@ def time(word: str) -> float | None:
     return _since_midnight(*found.groups()) if found else None
 
 
-def duration(word: str) -> float | None:
-    """Return the microseconds of a duration as Python and pandas write it, of ISO 8601, or of numbers with units."""
+def duration(word: str, m: str = "") -> float | None:
+    """Return the microseconds of a duration as Python and pandas write it, of ISO 8601, or of numbers with units.
+
+    Also of minutes and seconds, as 5:07. An m alone is of the unit `m`, if that is known.
+    """
     iso = _ISO_SPAN.fullmatch(word[: _LONGEST + 1])
     if iso:
         n_days = sum([float(n or 0) * size for n, size in zip(iso.groups(), _ISO_DAYS, strict=True)])
         return float(round(86400e6 * n_days))
     found = _SPAN.fullmatch(word[: _LONGEST + 1])
     if not found or not word:
-        return _sum_of_parts(word)
+        clock = _MINUTES.fullmatch(word[: _LONGEST + 1])
+        if clock is not None:
+            return 60e6 * int(clock[1]) + 1e6 * int(clock[2])
+        bare = _BARE_M.fullmatch(word[: _LONGEST + 1]) if m else None
+        return _sum_of_parts(word) if bare is None else float(round(86400e6 * float(bare[1]) * UNITS_OF_TIME[m]))
     days, sign, hours, minutes, seconds, fraction = found.groups()
-    clock = 1e6 * (3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)) + _fraction(fraction)
-    return 86400e6 * int(days or 0) + (-clock if sign == "-" else clock)
+    since = 1e6 * (3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)) + _fraction(fraction)
+    return 86400e6 * int(days or 0) + (-since if sign == "-" else since)
 
 
 def _sum_of_parts(word: str) -> float | None:
@@ -790,11 +856,12 @@ def _sum_of_parts(word: str) -> float | None:
     found = _PARTS.fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
-    days, before = 0.0, math.inf
-    for part in _OF_PARTS.finditer(found[2]):
+    days, before, parts = 0.0, math.inf, [*_OF_PARTS.finditer(found[2])]
+    to_seconds = UNITS_OF_TIME.get(parts[-1][2].lower()) == UNITS_OF_TIME["second"]
+    for part in parts:
         number, unit = part[1], UNITS_OF_TIME.get(part[2].lower())
-        if part[2] == "m" and before < math.inf:
-            unit = UNITS_OF_TIME["month" if before > 7.0 else "minute"]
+        if part[2] == "m" and (before < math.inf or to_seconds):
+            unit = UNITS_OF_TIME["month" if 7.0 < before < math.inf else "minute"]
         if unit is None or unit >= before:
             return None
         days, before = days + float(number.replace(",", "")) * unit, unit

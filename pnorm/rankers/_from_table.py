@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 import textwrap
@@ -90,6 +91,9 @@ _LEAST_APART, _LEAST_BELOW = 3, 5
 """Rows with a number that may stand for a missing value, at least: a number far from the others, and a negative one
 that may be near them, or one beside other negative values."""
 
+_MOST_CODES = 5
+"""Numbers of one column that stand for missing values, at most."""
+
 _SHARE_APART = 0.01
 """Share of the known values that are such a number, at least, beside other negative values."""
 
@@ -140,13 +144,17 @@ _NAMED_ID = re.compile(
 """Names of columns of numbers that identify a row."""
 
 _NAMED_CODE = re.compile(
-    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|sic|mcc|id)$)|[a-z](?:Code|Zip|Id|ID)$"
+    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|nace|sic|isic|mcc|cpt|drg|ndc|id)$)"
+    r"|[a-z](?:Code|Zip|Id|ID)$"
 )
 """Names of columns of numbers that stand for a place, a trade or another kind of thing, and have no order."""
 
+_NAMED_DIAGNOSIS = re.compile(r"(?:^|.*[\W_])(?:icd|diag|dx|diagnosis)(?:[\W_]?\d{1,2}){0,2}", re.IGNORECASE)
+"""Names of columns of codes of diagnoses, which may have a fraction, such as 250.83."""
+
 _NAMED_ENTITY = re.compile(
     r"(?:customer|client|user|account|merchant|store|shop|branch|agent|employee|vendor|supplier|product|item|sku|device"
-    r"|patient|session)",
+    r"|patient|session|company|carrier|airline|airport|station|dealer|broker|driver|hospital|school|department)",
     re.IGNORECASE,
 )
 """Whole names of columns whose numbers, large or many, stand for such things. Others, and plurals, may be counts."""
@@ -536,7 +544,7 @@ def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
         by_option = f", or pass missing={words!r}" * bool(words and of_estimator)
         hints.append(f"replace values that do not read with None{by_option}")
     if _APART in said:
-        values = sorted({of.plan.apart for of in of_kind[_APART]})[:_MOST_NAMED]
+        values = sorted({value for of in of_kind[_APART] for value in of.plan.apart})[:_MOST_NAMED]
         by_option = f", or pass missing={values!r}" * of_estimator
         hints.append(f"replace values that mean missing with None{by_option}")
     lines = [_wrapped(f"{_COLUMNS} {what}: {names}.") for what, names in said.items()]
@@ -546,8 +554,8 @@ def _tell(learned: Sequence[_Learned], of_estimator: bool) -> None:
 
 
 def _named(kind: str, of: _Learned) -> str:
-    """Return a column in a warning, with the value that it is about, if that is the same in most folds."""
-    return shown(of.plan.name) + f" ({of.plan.apart})" * (kind == _APART)
+    """Return a column in a warning, with the values that it is about, if these are the same in most folds."""
+    return shown(of.plan.name) + f" ({', '.join(of.plan.apart)})" * (kind == _APART)
 
 
 _COLUMNS = "Columns"
@@ -769,8 +777,9 @@ class _Learner:
                 return Reading(DATE, form)
             if text.is_time():
                 return Reading(TIME)
-            if text.is_duration():
-                return Reading(DURATION)
+            form = text.duration()
+            if form is not None:
+                return Reading(DURATION, form)
         return self._nearly(text, "" if form is not None else doubt, only_text)
 
     def _nearly(self, text: _forms.Text, doubt: str, only_text: bool) -> Reading:
@@ -888,7 +897,9 @@ class _Learner:
         x = self._column.numbers(reading)
         self._missing = x.missing
         self._keep_unread(reading, x)
-        if reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point or reading.form.mixed:
+        if reading.kind == DURATION:
+            self._note = _forms.durations_told(self._column.text().words, reading.form)
+        elif reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point or reading.form.mixed:
             self._note = _forms.readings_told(self._column.text().words, reading.form)
         if self._grouped and self._wish is None and reading.form.point == ".":
             self._note = _forms.thousands_told(self._column.text().words)
@@ -910,7 +921,7 @@ class _Learner:
             self._note = "; ".join(filter(None, ["decimal comma", self._note]))
         if reading.form.order and reading.form.order != self._wish:
             self._note = reading.form.order
-        if reading.kind == DATE and _forms.has_short_years(self._column.text().words):
+        if reading.kind == DATE and _forms.short_years(self._column.text().words):
             first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
             years = f"two-digit years are read as {f'{first} to {last}' if first < last else first}"
             self._note = "; ".join(filter(None, [self._note, years]))
@@ -982,7 +993,7 @@ class _Learner:
                 self._span = float(x.values[-1] - x.values[0]) if x.values.size else 0.0
             if of == "trend" and x.values.size:
                 self._ends = float(x.values[0]), float(x.values[-1])
-                self._apart = _no_date(x, self._column.text().words, reading.form.order)
+                self._apart = _no_date(x, self._column.text().words, reading.form)
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
                 self._apart = _far_apart(x)
@@ -1226,6 +1237,9 @@ def _far_apart(x: InOrder) -> str:
     values, counts = x.values, np.diff(x.ends, prepend=0)
     if values.size < 2 + _LEAST_NUMBERS:
         return ""
+    together = _codes_apart(values, counts) or _codes_apart(-values[::-1], counts[::-1], -1.0)
+    if together:
+        return together
     for end, others in ((0, slice(1, None)), (-1, slice(None, -1))):
         value, low, high = float(values[end]), float(values[others][0]), float(values[others][-1])
         if counts[end] < _LEAST_APART or not value.is_integer():
@@ -1245,7 +1259,32 @@ def _far_apart(x: InOrder) -> str:
     return ""
 
 
-def _no_date(x: InOrder, words: Sequence[str], order: str) -> str:
+def _codes_apart(values: Any, counts: Index, sign: float = 1.0) -> str:
+    """Return a note on several numbers at the lower end that surveys write for missing values; empty if there are none.
+
+    They are up to five whole numbers, in three rows or more each: nines but for the last digit, which is 5 or more, and
+    their gap to the others is larger than the range of these. Or they are -9 to -1, one of them is -7 or less, and no
+    other is negative. The numbers are multiplied by `sign`.
+    """
+    most = min(_MOST_CODES + 1, values.size - _LEAST_NUMBERS)
+    texts = list(map(repr, values[:most].tolist()))
+    nines = rf"-9{{{max(len(texts[0]) - 4, 1)}}}[5-9]\.0" if texts else ""
+    for pattern in (r"-[1-9]\.0", nines):
+        n = len(list(itertools.takewhile(re.compile(pattern).fullmatch, texts)))
+        if not 2 <= n < most or counts[:n].min() < _LEAST_APART:
+            continue
+        low, high = float(values[n]), float(values[-1])
+        is_told = low - float(values[n - 1]) > high - low
+        if pattern != nines:
+            is_told = sign > 0.0 and low >= 0.0 and values[0] <= -7.0
+        if is_told:
+            *some, last = [f"{sign * value:.0f}" for value in values[:n][:: int(sign)].tolist()]
+            beyond = f"below {low:g}" if sign > 0.0 else f"above {-low:g}"
+            return f"{', '.join(some)} and {last} in {counts[:n].sum():,} rows, {APART} {beyond}"
+    return ""
+
+
+def _no_date(x: InOrder, words: Sequence[str], form: Form) -> str:
     """Return a note on a date in text that may stand for a missing value; empty if there is none.
 
     It is one that programs write for no date, is the first or the last of the column, and is in five rows or more and
@@ -1259,17 +1298,19 @@ def _no_date(x: InOrder, words: Sequence[str], order: str) -> str:
         n = counts[end]
         if date[:10] in _NO_DATES and n >= max(_LEAST_BELOW, counts.max()):
             moment = round(86400e6 * float(values[end]))
-            word = next((word for word in words if _forms.date(word, order) == moment), "")
+            word = next((word for word in words if _forms.date(word, form.order, False, form.first_year) == moment), "")
             if word:
                 return f"{word} in {n:,} rows, {APART} {side} {other}"
     return ""
 
 
 def _may_be_codes(label: str, x: InOrder) -> bool:
-    """Return whether a column has whole numbers, three or more, and a name such as zip or customer_id.
+    """Return whether a column has whole numbers, three or more, and a name such as zip, customer_id or diag_1.
 
     If the name is only that of a thing, such as customer, they are more than ten large numbers, or more than 200.
     """
+    if _NAMED_DIAGNOSIS.fullmatch(label.strip()):
+        return x.values.size > 2
     is_large = x.values.size > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
     is_named = _NAMED_CODE.search(label) is not None
     is_many = is_large or x.values.size > _MOST_COUNTS

@@ -180,7 +180,7 @@ class Reading:
         known = list(itertools.compress(values, there))
         meanings: Sequence[float | None] | None = None
         if self.kind == DATE and all(isinstance(value, str) for value in known):
-            meanings = _forms.dates([value.strip() for value in known], self.form.order, True)
+            meanings = _forms.dates([value.strip() for value in known], self.form.order, True, self.form.first_year)
         if meanings is None:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
@@ -236,9 +236,9 @@ class Reading:
         of_word: dict[str, Callable[[str], float | None]] = {
             NUMBER: lambda word: _forms.number(word, form),
             BOOLEAN: _truth,
-            DATE: lambda word: _forms.date(word, form.order, True),
+            DATE: lambda word: _forms.date(word, form.order, True, form.first_year),
             TIME: _forms.time,
-            DURATION: _forms.duration,
+            DURATION: lambda word: _forms.duration(word, form.unit),
         }
         of_number: dict[str, Callable[[float], float | None]] = {
             NUMBER: lambda x: None if form.unit == "%" else x,

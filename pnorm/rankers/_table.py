@@ -100,9 +100,10 @@ class ColumnPlan:
         return next((part for part in self.note.split("; ") if part.startswith((FILLED, EMPTY, SAME))), "")
 
     @property
-    def apart(self) -> str:
-        """A number or a date that may stand for a missing value; otherwise ""."""
-        return next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
+    def apart(self) -> tuple[str, ...]:
+        """Numbers, or a date, that may stand for a missing value."""
+        told = next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
+        return tuple(told.replace(" and ", ", ").split(", ")) if told else ()
 
     @property
     def _thousands(self) -> tuple[str, str]:
@@ -379,6 +380,7 @@ class Table(Rankers):
                     "order": source.reading.form.order,
                     **({"scaled": True} if source.reading.form.scaled else {}),
                     **({"mixed": True} if source.reading.form.mixed else {}),
+                    **({"first_year": year} if (year := source.reading.form.first_year) else {}),
                     **({"missing_words": list(source.reading.missing)} if source.reading.missing else {}),
                     **({"any_case": True} if source.reading.any_case else {}),
                     "levels": [list(source.reading.levels)],
@@ -495,10 +497,11 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             raise ValueError(f"'sources' of a table have column {column} twice, or more columns than its width {width}")
         form = Form(
             of.choice("point", ("", ".", ",")),
-            of.choice("unit", ("", *_forms.UNITS)),
+            of.choice("unit", ("", *_forms.UNITS, "min", "mo")),
             of.choice("order", ("", DAY_FIRST, MONTH_FIRST)),
             of.flag("scaled"),
             of.flag("mixed"),
+            of.count("first_year", 1900) if of.has("first_year") else 0,
         )
         (levels,) = of.levels("levels", LARGEST_FEATURE - 1)[:1]
         words = of.strings("missing_words", None) if of.has("missing_words") else ()
