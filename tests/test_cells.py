@@ -535,3 +535,38 @@ def test_two_digit_years_are_those_of_one_hundred(years, first, last):
     again = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict())))
     full = [word[:6] + str(next(y for y in range(first, last + 1) if y % 100 == int(word[6:]))) for word in x]
     assert np.array_equal(again.evaluate({"born": x}), again.evaluate({"born": full}))
+
+
+# The word none
+
+
+def test_none_that_may_be_a_level_has_a_note_and_an_option(tmp_path, capsys):
+    cells = [["none", "minor", "None ", "major", ""][k % 5] for k in range(300)]
+    y = np.arange(300) % 3 == 0
+    H, said = table_of({"damage": cells, "x": y.tolist()}, y)
+    assert H.plan[0].missing == 180
+    assert "'none' counts as missing (120 values)" in H.plan[0].note
+    kind = H.plan[0].none_levels.split(",")
+    assert set(kind) == {"none", "minor", "major"}
+    H, _ = table_of({"damage": cells}, y, kinds={"damage": ["none", "minor", "major"]})
+    assert (H.plan[0].missing, H.plan[0].none_levels) == (60 + 60, "")  # "None " is no level of this name
+    path = tmp_path / "t.csv"
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([["damage", "x", "won"], *zip(cells, range(300), y, strict=True)])
+    assert main([str(path), "--label", "won", "--holdout", "0", *QUICK]) == 0
+    (option,) = re.findall(r"If none is a level of damage: --kind (\S+)", " ".join(capsys.readouterr().out.split()))
+    assert main([str(path), "--label", "won", "--holdout", "0", *QUICK, "--kind", option]) == 0
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["none", "1", "2", "31", "4", "5", "6", "7", "8", "9", "10", "11", "12"],
+        ["NA", "a", "b"],
+        ["none", *"abcdefghijklm"],
+    ],
+)
+def test_none_among_numbers_and_other_words_for_missing_have_no_such_note(cells):
+    cells, y = [cells[k % len(cells)] for k in range(600)], np.arange(600) % 3 == 0
+    H, _ = table_of({"damage": cells, "x": y.tolist()}, y)
+    assert "'none' counts" not in H.plan[0].note

@@ -39,7 +39,7 @@ from pnorm._checks.tables import (
     rows,
     table,
 )
-from pnorm._checks.words import Plain, folded, numeral, plain_numbers
+from pnorm._checks.words import Plain, folded, numeral, plain_numbers, plainer
 
 _MICRO = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -445,7 +445,9 @@ def _of_values(values: Any) -> Cells:
     except (TypeError, ArithmeticError):  # a list has no hash, and neither has a nan that signals
         odd = next((value for value in values if kind_of(value) == UNREAD and not is_missing(value)), None)
         return Cells(UNREAD, listed(values), type=type(odd).__name__)
-    if set(map(type, coded.values)) <= {str, type(None)}:
+    plain = [plainer(value) if type(value) is str else value for value in coded.values]
+    coded = Coded(plain, coded.codes)
+    if set(map(type, plain)) <= {str, type(None)}:
         return Cells(VALUES, coded)
     known = [value for value in coded.values if not is_missing(value)]
     kinds = {kind_of(value) for value in known}

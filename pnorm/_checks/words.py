@@ -69,6 +69,17 @@ def reads_as_missing(text: str) -> bool:
     return len(word := text.strip()) <= 4 and word.lower() in NO_VALUE
 
 
+_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19\\s]+")
+_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF0F), *range(0xFF10, 0xFF1A))}
+
+
+def plainer(text: str) -> str:
+    """Return text without what is around it for spreadsheet programs, as in ="007", and wide digits as others."""
+    if text.startswith('="') and text.endswith('"') and len(text) > 2:
+        text = text[2:-1]
+    return text if text.isascii() or not _FULL_WIDTH.fullmatch(text) else text.translate(_ASCII)
+
+
 def folded(text: str) -> str:
     """Return a text by which two are the same if they differ only in case or spaces."""
     return " ".join(text.split()).casefold()

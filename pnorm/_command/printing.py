@@ -260,6 +260,11 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
         merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
         more = ", ..." if len(alike) > 4 else ""
         lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
+    none = [of for of in plan or () if of.rankers and of.none_levels]
+    if none:
+        others = f" (the same for {first([of.name for of in none[1:]], 3)})" if len(none) > 1 else ""
+        as_level = pasted("--kind", f"{none[0].name}={none[0].none_levels}")
+        lines += sentences(f"If none is a level of {shown(none[0].name)}: {as_level}{others}", 2)
     codes = [of.name for of in plan or () if of.rankers and CODE in of.note]
     if codes:
         ways = [pasted("--kind", f"{codes[0]}=category"), pasted("--ignore", codes[0])]

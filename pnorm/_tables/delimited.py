@@ -11,6 +11,7 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks.text import counted
+from pnorm._checks.words import plainer
 from pnorm._tables.source import Source, TableError
 from pnorm._tables.text import BLANKS, Layout, as_utf8, body, layout, names_of, nul, reader
 
@@ -26,16 +27,6 @@ _BLOCK = 2**20
 
 _WIDE_DIGITS = b"\xef\xbc"
 """The first bytes of wide digits in UTF-8."""
-
-_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19\\s]+")
-_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF0F), *range(0xFF10, 0xFF1A))}
-
-
-def _plainer(field: str) -> str:
-    """Return a field without what is around text for spreadsheet programs, as in ="007", and wide digits as others."""
-    if field.startswith('="') and field.endswith('"') and len(field) > 2:
-        field = field[2:-1]
-    return field.translate(_ASCII) if _FULL_WIDTH.fullmatch(field) else field
 
 
 @dataclass
@@ -210,7 +201,7 @@ def numbered_rows(
     try:
         for fields in lines:
             if fields and (fields[0] or (len(fields) == 1 and how.delimiter != BLANKS) or any(map(str.strip, fields))):
-                yield before + lines.line_num, list(map(_plainer, fields)) if may_be_odd else fields
+                yield before + lines.line_num, list(map(plainer, fields)) if may_be_odd else fields
             elif blank is not None and len(fields) > 1:
                 blank.append(before + lines.line_num)
     except csv.Error as error:

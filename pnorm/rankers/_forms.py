@@ -122,8 +122,8 @@ UNITS_OF_TIME = {
         ("s sec secs second seconds", 1 / 86400))
     for name in names.split()
 }  # fmt: skip
-"""Units of time and their days. An m alone is none, as it may be minutes, months or metres. It is months behind years, and
-minutes behind weeks, days or hours and before seconds; in a column with one of these an m alone is one as well."""
+"""Units of time and their days. An m alone is none, as it may be minutes, months or metres. It is months behind years,
+and minutes behind weeks, days or hours and before seconds; in a column with one of these an m alone is one as well."""
 
 _LONG = 30.0
 """Days from which on a duration is written in days with decimals, if five tell it."""

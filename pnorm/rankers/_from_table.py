@@ -40,6 +40,7 @@ from pnorm.rankers._table import (
     ID_BY_NAME,
     ID_OF_SEVERAL,
     NO_LEVEL,
+    NONE,
     OF,
     SAME,
     SEPARATES,
@@ -934,11 +935,8 @@ class _Learner:
     def _of_words(self, n_missing: int) -> list[Part]:
         """Return indicators of the words that count as missing; none of a word that says no more than that it is."""
         n_rows: Counter[str] = Counter()
-        for side in self._sides if self._own else ():
-            values, counts = side.mixed()
-            for value, n in zip(values, counts.tolist(), strict=True):
-                if isinstance(value, str):
-                    n_rows[_checks.folded(value)] += n
+        for word, n in self._rows_of_text().items() if self._own else ():
+            n_rows[_checks.folded(word)] += n
         words = [word for word in self._own if n_rows[word] >= self._how.min_rows]
         if not words or (n_rows[words[0]] == n_missing and not any(c.isdigit() and c != "0" for c in words[0])):
             return []
@@ -957,21 +955,22 @@ class _Learner:
             raise reading.refused(x.unread)
         self._unread = unread if unread.unknown else None
 
+    def _rows_of_text(self) -> Counter[str]:
+        """Return how many rows have each text, without the blanks around it."""
+        n_rows: Counter[str] = Counter()
+        for side in self._sides:
+            values, counts = side.mixed()
+            for value, n in zip(values, counts.tolist(), strict=True):
+                if isinstance(value, str) and n:
+                    n_rows[value.strip()] += n
+        return n_rows
+
     def _odd(self, reading: Reading) -> list[str]:
         """Return words that do not read in any spelling, as `folded` writes them. They are missing in new rows too.
 
         Keep them for the question whether they mean a missing value, if all values that do not read may do so.
         """
-        counts: Counter[str] = Counter()
-        for side in self._sides:
-            if side.kind == UNREAD:
-                values, n_rows = side.mixed()
-                pairs: Iterable[tuple[Any, int]] = zip(values, n_rows.tolist(), strict=True)
-            else:
-                pairs = side.tally.counts.items()
-            for value, n in pairs:
-                if isinstance(value, str) and n and not is_missing(value):
-                    counts[value.strip()] += n
+        counts = Counter({word: n for word, n in self._rows_of_text().items() if not is_missing(word)})
         words = [word for word, read in zip(counts, reading.meanings([*counts]), strict=True) if read is None]
         n_rows_of: Counter[str] = Counter()
         spelled: dict[str, str] = {}
@@ -1081,13 +1080,21 @@ class _Learner:
         elif rare:
             self._note = f"{NO_LEVEL} {self._how.min_rows} rows; only whether it is missing counts"
         self._spelled = "" if any_case else _alike(counts)
-        self._note = "; ".join(filter(None, [self._note, alike or self._spelled]))
+        self._note = "; ".join(filter(None, [self._note, alike or self._spelled, self._none_told(kept)]))
         if missing:
             levels.append(None)
         self._separates(self._auc_of_levels(levels, of_sides), lambda: [tally.counts for tally in of_sides])
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         reading = Reading(CATEGORY, levels=tuple(levels), any_case=any_case)
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
+
+    def _none_told(self, levels: Sequence[Any]) -> str:
+        """Return that none counts as missing in a column of few other words, if as many rows have it as a level."""
+        n = sum([count for word, count in self._rows_of_text().items() if word.lower() == "none"])
+        words = [level for level in levels if isinstance(level, str) and not {",", "'", ";"} & {*level}]
+        if self._wish is not None or n < self._how.min_rows or not 0 < len(words) == len(levels) <= _LEAST_NUMBERS:
+            return ""
+        return f"{NONE} ({n:,} values), where the kind 'none,{','.join(_in_likely_order(words))}' makes it a level"
 
     def _refuse_text(self, words: Sequence[str]) -> None:
         digits = [word for word in words[:1000] if _AROUND_DIGITS.fullmatch(word)]

@@ -64,6 +64,9 @@ APART = "and no other value"
 CODE = "by its name, the numbers may be codes"
 """The note on a column of numbers whose name says that they have no order."""
 
+NONE = "'none' counts as missing"
+"""Begins the note on a column of categories with this word, which may be a level."""
+
 ALIKE = "differ only in case or spaces"
 """Of values that may be meant as one, in notes on columns."""
 
@@ -104,6 +107,12 @@ class ColumnPlan:
         """Numbers, or a date, that may stand for a missing value."""
         told = next((part.partition(" in ")[0] for part in self.note.split("; ") if APART in part), "")
         return tuple(told.replace(" and ", ", ").split(", ")) if told else ()
+
+    @property
+    def none_levels(self) -> str:
+        """The levels of a category with the word none among them, for `kinds`; "" if it has none, or many levels."""
+        told = next((part for part in self.note.split("; ") if part.startswith(NONE)), "")
+        return told.partition("the kind '")[2].partition("'")[0]
 
     @property
     def _thousands(self) -> tuple[str, str]:
