@@ -567,3 +567,18 @@ def test_rows_of_an_arrow_file_are_numbered_through_its_batches(tmp_path, rows):
     feather.write_feather(pa.table({"x": range(100)}), path, chunksize=30)
     found = [batch.place(i) for batch in batches_of(path, rows=rows) for i in range(batch.n_rows)]
     assert found == [f"row {i} of {path}" for i in range(100)]
+
+
+def test_notes_on_odd_lines_are_of_all_files_when_these_were_read(tmp_path):
+    rows = [f"{k},{'abc'[k % 3]}é,{k % 2}" for k in range(60)]
+    for name in ("a.csv", "b.csv"):
+        lines = ["x,c,won", *rows]
+        lines[3], lines[7:7] = f'"{lines[3]}"', [",,", ',"",']
+        (tmp_path / name).write_bytes("\n".join(lines).encode().replace("bé".encode(), b"b\xe9", 1))
+    found = batches_of([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], rows=7)
+    for _ in range(2):
+        assert sum(batch.n_rows for batch in found) == 120
+        notes = " ".join(found.notes)
+        assert "2 lines quoted as a whole" in notes
+        assert "4 lines of nothing but delimiters" in notes
+        assert notes.count("read as UTF-8, but for 1 byte") == 1

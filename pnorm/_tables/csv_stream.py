@@ -76,18 +76,21 @@ class CsvStream(Stream):
 
     def _lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, without the header."""
-        n_names = self.how.header + self.how.names_twice
+        n_names, n_quoted, n_blank = self.how.header + self.how.names_twice, 0, 0
         for lines in self._all_lines(rows):
-            check_widths(self.path, lines, len(self.header), self.how)
+            n_quoted += check_widths(self.path, lines, len(self.header), self.how)
+            n_blank += lines.n_blank
             while n_names and lines.numbers:
                 lines.drop_first()
                 n_names -= 1
             yield lines
+        self.odd_lines = n_quoted, n_blank
 
     def _all_lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, the header among them: those of a few megabytes, if these can be told from those after."""
+        read_as = list[str]()
         with unpacked_stream(self.path) as file:
-            texts = _texts(file, Decoder(self.path, []))
+            texts = _texts(file, Decoder(self.path, read_as))
             text = body(next(texts, "").encode(), self.how).decode()
             line, pending = 0, ""
             while text:
@@ -105,6 +108,7 @@ class CsvStream(Stream):
                 if lines.numbers:
                     yield lines
                 line += block.count(b"\n")
+        self.notes += [note for note in read_as[:1] if not set(read_as) & set(self.notes)]
 
     def _is_apart(self, block: bytes) -> bool:
         """Return whether no quote of some lines can go on in those after, nor end in one."""
@@ -116,9 +120,11 @@ class CsvStream(Stream):
 
     def _slowly(self, texts: Iterable[str], line: int, rows: int) -> Iterator[Lines]:
         """Yield rows that the csv module reads one by one; `line` is the number of lines before."""
-        found = numbered_rows(self.path, _split(texts), self.how, line)
+        blank = list[int]()
+        found = numbered_rows(self.path, _split(texts), self.how, line, blank)
         while several := list(itertools.islice(found, max(1, min(rows, _CELLS // len(self.header))))):
-            yield Lines(array("q", [number for number, _ in several]), [row for _, row in several])
+            yield Lines(array("q", [number for number, _ in several]), [row for _, row in several], None, len(blank))
+            blank.clear()
 
     def _check_last(self, lines: Lines) -> None:
         """Refuse a column without a name that holds something; where all lines end with a delimiter, it does not."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pnorm._checks.text import counted, first
+from pnorm._tables.delimited import odd_lines
 from pnorm._tables.folder import Found, values_of
 from pnorm._tables.inputs import Input, Part, Place, Stream
 from pnorm._tables.source import TableError
@@ -28,7 +29,7 @@ class Files(Input):
                 found.append(file)
         if not found:
             raise TableError(f"{files[0].path} is empty")
-        self.notes = list(dict.fromkeys(note for opened in self._files for note in opened.notes))
+        self.notes = self._notes()
         like = self._files[0]
         for opened in self._files[1:]:
             if opened.kind != like.kind:
@@ -41,6 +42,11 @@ class Files(Input):
         self.names = (*like.names, *self._values)
         self.index, self.kind = like.index, like.kind
         self.told = f"{counted(len(files), f'{like.kind} file')}{where}" if len(files) > 1 else like.path
+
+    def _notes(self) -> list[str]:
+        """Return the assumptions about the format; some are known only when all was read."""
+        of_files = dict.fromkeys(note for file in self._files for note in file.notes)
+        return [*of_files, *odd_lines(*map(sum, zip(*[file.odd_lines for file in self._files], strict=True)))]
 
     def n_rows(self) -> int | None:
         sizes = [file.n_rows for file in self._files]
@@ -57,6 +63,7 @@ class Files(Input):
                     whole = _with_values(table, size, values, chosen) if values else table
                     yield from gathered.add((whole, size, place))
         yield from gathered.rest()
+        self.notes = self._notes()
 
 
 def _same_columns(file: Stream, like: Stream) -> None:

@@ -67,6 +67,8 @@ class Stream(ABC):
     n_rows: int | None = None
     notes: Sequence[str] = ()
     """Assumptions about its format, one sentence each."""
+    odd_lines: tuple[int, int] = (0, 0)
+    """The numbers of lines that are quoted as a whole, and of nothing but delimiters, when all were read."""
 
     @abstractmethod
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
