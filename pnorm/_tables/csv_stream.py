@@ -105,7 +105,7 @@ class CsvStream(Stream):
                 first, lines = read_lines(self.path, block, self.how, line)
                 if lines.table is not None and len(first) != len(self.header):
                     check_widths(self.path, Lines(lines.numbers, [first]), len(self.header), self.how)
-                if lines.numbers:
+                if lines.numbers or lines.n_blank:
                     yield lines
                 line += block.count(b"\n")
         self.notes += [note for note in read_as[:1] if not set(read_as) & set(self.notes)]
@@ -122,7 +122,9 @@ class CsvStream(Stream):
         """Yield rows that the csv module reads one by one; `line` is the number of lines before."""
         blank = list[int]()
         found = numbered_rows(self.path, _split(texts), self.how, line, blank)
-        while several := list(itertools.islice(found, max(1, min(rows, _CELLS // len(self.header))))):
+        several: list[tuple[int, list[str]]] | None = None
+        while several or several is None:
+            several = list(itertools.islice(found, max(1, min(rows, _CELLS // len(self.header)))))
             yield Lines(array("q", [number for number, _ in several]), [row for _, row in several], None, len(blank))
             blank.clear()
 

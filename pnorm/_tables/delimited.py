@@ -110,7 +110,7 @@ class CsvSource(Source):
         first, lines = read_lines(path, body(data, how), how)
         if not lines.numbers:
             raise TableError(f"{path} is empty")
-        notes += odd_lines(check_widths(path, lines, len(first), how), lines.n_blank)
+        odd = odd_lines(check_widths(path, lines, len(first), how), lines.n_blank)
         for _ in range(how.header + how.names_twice):
             lines.drop_first()
         self._lines = lines
@@ -118,6 +118,7 @@ class CsvSource(Source):
         if len(header) > 1 and not header[-1] and len(self) and self._lines.is_blank(len(header) - 1):
             header.pop()  # every line ends with a delimiter
         super().__init__(path, header, notes)
+        self.notes += odd
         self._at = {name: at for at, name in enumerate(self.names)}
 
     def __len__(self) -> int:
