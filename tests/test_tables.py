@@ -10,6 +10,7 @@ import lzma
 import struct
 import sys
 import zipfile
+from collections import Counter
 
 import awkward
 import numpy as np
@@ -19,9 +20,10 @@ from hypothesis import strategies as st
 from repeats import each_value, examples
 
 import pnorm
-from pnorm._tables import TableError, batches_of, csv_stream, delimited, extent, open_source
+from pnorm._tables import TableError, batches_of, csv_stream, delimited, extent, open_source, positive_labels
 from pnorm._tables.delimited import CsvSource
 from pnorm._tables.source import texts_of
+from pnorm._tables.sums import told_of_sums
 from pnorm._tables.text import Decoder, as_utf8
 
 
@@ -816,3 +818,48 @@ def test_a_byte_that_is_no_utf8_leaves_the_others_as_they_are(monkeypatch, tmp_p
     if n_bytes > 1000:
         monkeypatch.setattr(csv_stream, "_BYTES", n_bytes)
         assert streamed(path, 7)[2] == {name: source.texts(name) for name in source.names}
+
+
+# Rows of sums
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([["", "Total", "{all}"]], "1 row may sum other rows, such as line 62"),
+        ([["", "GRAND TOTAL", "${all:,.2f}"]], "'GRAND TOTAL', with the sum of amount"),
+        ([["Summe", "", "{all:.0f}"]], "'Summe'"),
+        ([["", "Total", "7"]], ""),  # no sum
+        ([["", "Sun", "{all}"]], ""),  # no such word
+        ([], ""),
+    ],
+)
+def test_rows_that_sum_others_are_told(tmp_path, rows, told):
+    amounts = [10.25 + 7 * k % 90 for k in range(60)]
+    cells = [["NSEW"[k % 4], f"p{k}", str(x)] for k, x in enumerate(amounts)]
+    cells += [[cell.format(all=sum(amounts)) for cell in row] for row in rows]
+    data = "\n".join(",".join(f'"{cell}"' for cell in row) for row in [["region", "name", "amount"], *cells])
+    source = opened(tmp_path, data.encode())
+    notes = " ".join(told_of_sums(source, source.names))
+    assert told in notes
+    assert bool(notes) == bool(told)
+
+
+def test_sums_of_parts_are_told_and_a_frequent_word_is_not(tmp_path):
+    rows = ["region,amount"]
+    for region in "NSEW":
+        rows += [f"{region},{k}" for k in range(1, 21)] + [f"Total {region},210"]
+    source = opened(tmp_path, "\n".join(rows).encode())
+    assert "4 rows may sum other rows, such as line 22" in told_of_sums(source, source.names)[0]
+    often = "\n".join(["drink,amount", *[f"{['Total', 'Evian'][k % 2]},0" for k in range(60)]])
+    source = opened(tmp_path, often.encode())
+    assert told_of_sums(source, source.names) == []
+
+
+def test_several_labels_in_one_word_are_named_one_by_one():
+    counts = Counter({"won": 5, "open": 4, "lost": 3})
+    with pytest.raises(TableError, match="each of several labels"):
+        positive_labels(counts, "status", ["won, Open"])
+    with pytest.raises(TableError, match=r"has the label 'won,opne' in .*; its labels are"):
+        positive_labels(counts, "status", ["won,opne"])
+    assert positive_labels(counts, "status", ["won", "open"]) == {"won", "open"}

@@ -20,6 +20,7 @@ from pnorm._command import options
 from pnorm._command.terminal import CommandError, called_as_in_file, pasted, path_shown
 from pnorm._job import hold_out
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, absent, positive_labels
+from pnorm._tables.sums import told_of_sums
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
 """The purpose of rows with labels, in messages."""
@@ -140,6 +141,7 @@ def rows_of(
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
     rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
+    source.notes += told_of_sums(source, columns.used if columns.id is None else [*columns.used, columns.id])
     return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
 
 

@@ -146,6 +146,9 @@ def absent(label: str, counts: Counter[str], column: str, where: str = "") -> Ta
     """Return the error for a positive label that no row has, given the labels that rows have."""
     near = nearest(label, list(counts))
     hint = f"; did you mean {_checks.shown(near[0])}?" if near else ""
+    parts = [word(part) for part in label.split(",")]
+    if len(parts) > 1 and {*parts} <= {word(own) for own in counts}:
+        hint = "; name each of several labels on its own"
     got = _checks.shown(label)
     return TableError(f"no row{where} has the label {got} in {column}; its labels are {_few(counts)}{hint}")
 
