@@ -17,7 +17,7 @@ from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
 import pnorm
 from pnorm import _cutoff
 
-LISTS, FEWER = 400 * TRIALS, 150 * TRIALS
+LISTS, FEWER = 300 * TRIALS, 150 * TRIALS
 
 
 def normal_list(rng, n=500, share=0.3, apart=2.0):

@@ -103,19 +103,19 @@ def test_a_worker_killed_on_the_way_changes_nothing():
 def test_workers_killed_on_the_way_change_nothing_but_time():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
-        trained, minimised = pnorm.dask.train(P, N, H, 4, 21), pnorm.dask.minimize(P, N, None, 4)
+        trained, minimised = pnorm.dask.train(P, N, H, 4, 11), pnorm.dask.minimize(P, N, None, 4)
         logistic, _ = pnorm.dask.train(P, N, None, 4, 5, loss="logistic")
     with workers() as cluster:
         killer = Killer(cluster)
-        killer.rounds = {*np.random.default_rng(0).choice(20, 8, replace=False).tolist()}
-        assert_same_bits(pnorm.dask.train(P, N, H, 4, 21, callback=killer), trained)
-        assert len(killer.killed) == 8
+        killer.rounds = {*np.random.default_rng(0).choice(10, 4, replace=False).tolist()}
+        assert_same_bits(pnorm.dask.train(P, N, H, 4, 11, callback=killer), trained)
+        assert len(killer.killed) == 4
         killer.rounds = {0, 1}
         assert_same_bits(pnorm.dask.minimize(P, N, None, 4, callback=killer), minimised)
-        assert len(killer.killed) == 10
+        assert len(killer.killed) == 6
         killer.rounds = {0, 2}
         found, _ = pnorm.dask.train(P, N, None, 4, 5, loss="logistic", callback=killer)
-        assert len(killer.killed) == 12
+        assert len(killer.killed) == 8
         np.testing.assert_allclose(found, logistic, rtol=0, atol=1e-9)
 
 

@@ -106,7 +106,7 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
-@pytest.mark.parametrize("seed", trials(8))
+@pytest.mark.parametrize("seed", trials(4))
 def test_the_ramp_error_is_the_mean_over_pairs_and_between_the_other_two(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 40, 2)
@@ -475,7 +475,7 @@ def of_labels(y):
     return DistinctScores(np.array(y) * 1, 1 - np.array(y))
 
 
-@pytest.mark.parametrize("seed", trials(12))
+@pytest.mark.parametrize("seed", trials(6))
 def test_intervals_of_the_precision_are_from_all_numbers_of_rows_above_the_cut(seed):
     rng = np.random.default_rng(seed)
     n, confidence = int(rng.integers(2, 60)), (0.95, 0.8, 0.5)[seed % 3]
@@ -610,7 +610,7 @@ def drawn_recall(y, k, recall, low):
     return weights @ below / weights.sum()
 
 
-@pytest.mark.parametrize("seed", trials(16))
+@pytest.mark.parametrize("seed", trials(8))
 def test_measures_of_the_first_rows_have_the_interval_for_drawn_rows(seed):
     """The ends of the interval of recall are quantiles of the mixture over all numbers of rows above the cut."""
     rng = np.random.default_rng(seed)

@@ -404,7 +404,7 @@ def public_table(file, delimiter, positive):
     """Both sides of a file, as it lies there."""
     pandas = pytest.importorskip("pandas")
     with gzip.open(HOME / file, "rt") as lines:
-        frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True)
+        frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True)[::8]
     y = frame.iloc[:, -1] == positive
     frame = frame.iloc[:, :-1]
     return frame[y], frame[~y]
