@@ -251,7 +251,11 @@ def filled_for(n_pos, n_neg, of_pos, of_neg):
         ((90, 6310), (20, 6310), "is missing in 70 rows (all positive)"),
         ((6310, 90), (0, 68), "has a value in 68 rows (all negative)"),
         ((6310, 90), (6307, 22), "is missing in 71 rows (68 negative)"),
-        ((90, 6310), (0, 3000), ""),  # of the larger side, which other columns often explain
+        ((90, 6310), (0, 3000), "has a value in 3,000 rows (all negative)"),  # of the larger side too
+        ((90, 6310), (0, 900), ""),  # 3 in a million by chance
+        ((90, 6310), (1, 3000), ""),
+        ((300, 700), (0, 60), "has a value in 60 rows (all negative)"),
+        ((700, 300), (640, 300), "is missing in 60 rows (all positive)"),
         ((200, 200), (20, 0), "has a value in 20 rows (all positive)"),
         ((200, 200), (19, 0), ""),  # 1 in 524,288 by chance
     ],

@@ -267,7 +267,7 @@ def from_table(
         the probability of that by chance at most one in a million. For a column of at most 10 values, and for missing
         values, an AUC of 0.95 is enough; the plan has the share of the rows in which the column agrees with the label.
         If a column has one value on a whole side of 20 rows or more, and others in at least half of the other side.
-        If a column has values, or is missing, in at least 5 rows, at least 95 % of which are on the side with fewer
+        If a column has values, or is missing, in at least 5 rows, all on one side, or at least 95 % on that with fewer
         rows. The probability of so many by chance is at most one in a million; the plan has the numbers.
     UnknownLevelWarning
         When rows are evaluated, scored or trained on, if values are not levels of a column without rare levels, as in
@@ -1353,7 +1353,10 @@ def _unless_by_chance(auc: float, sizes: Sequence[int]) -> float:
 
 
 def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:
-    """Return that the values of a column, or the missing ones, are nearly all on the smaller side; empty if not."""
+    """Return that the values of a column, or the missing ones, are nearly all on the smaller side, or all on one.
+
+    Chance does so once in a million; empty if not.
+    """
     from scipy.special import bdtrc
 
     known = [size - n for n, size in zip(missing, sizes, strict=True)]
@@ -1361,7 +1364,7 @@ def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:
         n = sum(rows)
         for of_side, size, side in zip(rows, sizes, ("positive", "negative"), strict=True):
             share = size / sum(sizes)
-            is_pure = n >= _LEAST_ROWS and of_side >= _PURE * n and share <= 0.5
+            is_pure = n >= _LEAST_ROWS and (of_side == n or (of_side >= _PURE * n and share <= 0.5))
             if is_pure and bdtrc(of_side - 1, n, share) <= _CHANCE:
                 return f"{what} {n:,} rows ({'all' if of_side == n else f'{of_side:,}'} {side})"
     return ""
