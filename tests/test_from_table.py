@@ -1905,6 +1905,9 @@ def test_large_whole_numbers_that_are_named_as_a_thing_may_be_codes(name, is_ent
     assert note([x + 0.5 for x in codes]) == ""
     assert note([1000.0 + k // 2 % 10 for k in range(400)]) == ""  # few values
     assert note([1.0 + k // 2 % 200 for k in range(800)]) == ""
+    written = [f"{1 + k // 2 % 40}.0" for k in range(400)]
+    assert note(written) == "by its name, the numbers may be codes" * is_entity
+    assert note([word.removesuffix(".0") for word in written]) == ""
     assert note([1.0 + k // 2 % 201 for k in range(804)]) == "by its name, the numbers may be codes" * is_entity  # many
 
 

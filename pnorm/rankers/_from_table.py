@@ -996,7 +996,8 @@ class _Learner:
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(x)
                 self._apart = _far_apart(x)
-                self._code = CODE * _may_be_codes(self._label, x)
+                has_point = any(side.written is not None and side.written.point for side in self._sides)
+                self._code = CODE * _may_be_codes(self._label, x, has_point)
         if not placed.cuts:
             return None
         straight = self._cut(reading, of, x.cuts(how.n_cuts, ONLY)) if how.linear is None else None
@@ -1311,14 +1312,15 @@ def _no_date(x: InOrder, words: Sequence[str], form: Form) -> str:
     return ""
 
 
-def _may_be_codes(label: str, x: InOrder) -> bool:
+def _may_be_codes(label: str, x: InOrder, has_point: bool) -> bool:
     """Return whether a column has whole numbers, three or more, and a name such as zip, customer_id or diag_1.
 
-    If the name is only that of a thing, such as customer, they are more than ten large numbers, or more than 200.
+    If the name is only that of a thing, such as customer, they are more than ten large numbers, or more than 200, or
+    text such as 9.0, which programs write for ids where some are missing.
     """
     if _NAMED_DIAGNOSIS.fullmatch(label.strip()):
         return x.values.size > 2
-    is_large = x.values.size > _LEAST_NUMBERS and bool(x.values[0] >= _LEAST_CODE)
+    is_large = x.values.size > _LEAST_NUMBERS and (has_point or bool(x.values[0] >= _LEAST_CODE))
     is_named = _NAMED_CODE.search(label) is not None
     is_many = is_large or x.values.size > _MOST_COUNTS
     is_named = is_named or (is_many and _NAMED_ENTITY.fullmatch(label.strip()) is not None)
