@@ -863,3 +863,40 @@ def test_several_labels_in_one_word_are_named_one_by_one():
     with pytest.raises(TableError, match=r"has the label 'won,opne' in .*; its labels are"):
         positive_labels(counts, "status", ["won,opne"])
     assert positive_labels(counts, "status", ["won", "open"]) == {"won", "open"}
+
+
+# Lines above the names
+
+ABOVE = '"Report, of 2024"\nmade by x;y\n\n'
+
+
+@pytest.mark.parametrize("kind", ["CSV", "in parts", "workbook"])
+def test_lines_above_the_names_are_left_out_if_a_user_says_how_many(tmp_path, kind):
+    rows = [["amount", "age"], *[[str(k / 4), str(k % 9)] for k in range(40)]]
+    if kind == "workbook":
+        pytest.importorskip("python_calamine")
+        path = tmp_path / "t.xlsx"
+        path.write_bytes(workbook([["Report, of 2024"], ["made by x;y", "z"], [], *rows]))
+    else:
+        path = tmp_path / "t.csv"
+        path.write_text(ABOVE + "\n".join(map(",".join, rows)) + "\n")
+    if kind == "in parts":
+        found = batches_of(str(path), rows=7, skip=3)
+        (first, *_) = list(found)
+        assert (list(found.names), found.n_rows, first.place(0)) == (rows[0], 40, f"line 5 of {path}")
+        return
+    source = open_source(str(path), skip=3)
+    assert (source.names, len(source)) == (rows[0], 40)
+    assert source.place(0).startswith(f"{'row' if kind == 'workbook' else 'line'} 5 of ")
+    assert [float(text) for text in source.texts("amount")] == [k / 4 for k in range(40)]
+
+
+def test_the_number_of_lines_above_the_names_is_offered(tmp_path):
+    rows = "amount,age\n" + "".join(f"{k / 4},{k % 9}\n" for k in range(40))
+    with pytest.raises(TableError, match=r"line 4 .* has 2 fields; the header has 1\. .*--skip-lines 3$"):
+        opened(tmp_path, (ABOVE + rows).encode())
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    for open_it in (open_source, batches_of):
+        with pytest.raises(TableError, match="no lines to skip"):
+            open_it(str(tmp_path / "t.parquet"), skip=1)

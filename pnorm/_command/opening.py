@@ -34,12 +34,12 @@ def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
     paths = _paths(arguments, path)
     if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= _limit(arguments):
         return whole(arguments, path)
-    return batches_of(paths, names=_names(arguments))
+    return batches_of(paths, names=_names(arguments), skip=_skip(arguments))
 
 
 def whole(arguments: argparse.Namespace, path: str) -> Source:
     """Read the rows of the options into memory."""
-    return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet)
+    return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet, skip=_skip(arguments))
 
 
 def without_label(arguments: argparse.Namespace) -> str:
@@ -47,7 +47,7 @@ def without_label(arguments: argparse.Namespace) -> str:
     told, found, n_rows = "--label is missing. Add --label COLUMN, the column that marks the positive rows.", [], 0
     if any(map(is_read_once, arguments.paths)):
         return f"{told} To rank with a saved model, add --model MODEL"
-    batches = batches_of(_paths(arguments, arguments.file), names=_names(arguments), rows=_FIRST)
+    batches = batches_of(_paths(arguments, arguments.file), names=_names(arguments), skip=_skip(arguments), rows=_FIRST)
     for batch in islice(batches, 1):
         n_rows = batch.n_rows
         for name in batches.names or ():
@@ -68,6 +68,10 @@ def _paths(arguments: argparse.Namespace, path: str) -> list[str]:
 
 def _names(arguments: argparse.Namespace) -> list[str] | None:
     return None if arguments.names is None else [name.strip() for name in arguments.names.split(",")]
+
+
+def _skip(arguments: argparse.Namespace) -> int:
+    return int(arguments.skip_lines or 0)
 
 
 def _limit(arguments: argparse.Namespace) -> float:

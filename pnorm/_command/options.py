@@ -157,6 +157,7 @@ def parser() -> argparse.ArgumentParser:
     add("--kind", metavar="COLUMN=KIND", action="append", help="kind of a column; repeatable; see columns below")
     add("--missing", metavar="WORD", action="append", help="word for a missing value, or COLUMN=WORD; repeatable")
     add("--names", metavar="A,B,C", help="column names, for a file without a header line")
+    add("--skip-lines", type=int, metavar="N", help="lines above the names (default: a title is found)")
     add("--sheet", metavar="NAME", help="sheet of a workbook (default: the first)")
     add("--memory", type=float, metavar="GB", help="read larger tables in batches (default: 1/4 of free)")
 
@@ -277,7 +278,13 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
             raise CommandError(f"-p must be at least 1 and finite; got {p:g}")
     if arguments.t is not None and len(arguments.p or ()) > 1:
         raise CommandError("-t trains in rounds, which take one p, and -p has several. Leave one of them out")
-    for option, value in (("-t", arguments.t), ("--top", arguments.top), ("--seed", arguments.seed)):
+    counts = (
+        ("-t", arguments.t),
+        ("--top", arguments.top),
+        ("--seed", arguments.seed),
+        ("--skip-lines", arguments.skip_lines),
+    )
+    for option, value in counts:
         if value is not None and value < 0:
             raise CommandError(f"{option} must be zero or more; got {value}")
     for option in ("budget", "of"):

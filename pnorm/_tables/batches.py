@@ -133,7 +133,12 @@ class _Seen:
 
 
 def batches_of(
-    source: Any, *, columns: Sequence[str | int] | None = None, rows: int = ROWS, names: Sequence[str] | None = None
+    source: Any,
+    *,
+    columns: Sequence[str | int] | None = None,
+    rows: int = ROWS,
+    names: Sequence[str] | None = None,
+    skip: int = 0,
 ) -> Batches:
     """Return the rows of a source in batches.
 
@@ -149,6 +154,8 @@ def batches_of(
         The number of rows of a batch, about.
     names : sequence of str, optional
         The names of the columns of text without a header line.
+    skip : int
+        The number of lines of each file of text that are left out at its beginning.
 
     Returns
     -------
@@ -157,7 +164,7 @@ def batches_of(
     """
     rows = _checks.count(rows, "rows", 1)
     if is_paths(source):
-        found = Batches(Files(*files_of(source), names), rows)
+        found = Batches(Files(*files_of(source), names, skip), rows)
     elif names is not None:
         raise TypeError(f"names are for files of text; got names and a {type(source).__name__}")
     else:

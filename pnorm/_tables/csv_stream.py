@@ -32,14 +32,16 @@ class CsvStream(Stream):
 
     kind = "CSV"
 
-    def __init__(self, path: str, given: Sequence[str] | None = None, like: CsvStream | None = None) -> None:
+    def __init__(
+        self, path: str, given: Sequence[str] | None = None, like: CsvStream | None = None, skip: int = 0
+    ) -> None:
         self.path = path
         self.notes: list[str] = []
         with unpacked_stream(path) as file:
             head = file.read(_HEAD)
             is_whole = not file.read(1)
         data = Decoder(path, self.notes).feed(head, is_whole).encode()
-        how = layout(data, given, self.notes) if like is None else like.how
+        how = layout(data, given, self.notes, skip) if like is None else like.how
         self.how: Layout = how
         lines = body(data, how).decode()
         self.header: list[str] = next((row for _, row in numbered_rows(path, lines, how)), [])

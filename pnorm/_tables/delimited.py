@@ -90,9 +90,10 @@ def check_widths(path: str, lines: Lines, width: int, how: Layout) -> int:
                 lines.rows[k] = within
                 n_quoted += 1
                 continue
+        skip = f". If the names are in line {number}: --skip-lines {number - 1}" if len(row) > width else ""
         raise TableError(
             f"line {number} of {path} has {counted(len(row), 'field')}; the "
-            f"{'header' if how.header else 'first line'} has {width}"
+            f"{'header' if how.header else 'first line'} has {width}{skip}"
         )
     return n_quoted
 
@@ -102,11 +103,11 @@ class CsvSource(Source):
 
     kind = "CSV"
 
-    def __init__(self, path: str, data: bytes, names: Sequence[str] | None = None) -> None:
+    def __init__(self, path: str, data: bytes, names: Sequence[str] | None = None, skip: int = 0) -> None:
         self._path = path
         notes: list[str] = []
         data = as_utf8(path, data, notes)
-        how = layout(data, names, notes)
+        how = layout(data, names, notes, skip)
         first, lines = read_lines(path, body(data, how), how)
         if not lines.numbers:
             raise TableError(f"{path} is empty")

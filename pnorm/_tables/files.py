@@ -19,11 +19,11 @@ _KINDS = {"CSV": "text (CSV)", "Parquet": "Parquet", "Arrow": "Arrow", "workbook
 class Files(Input):
     """Files of one kind that have the same columns, in whatever order, of whatever types."""
 
-    def __init__(self, files: Sequence[Found], where: str, names: Sequence[str] | None = None) -> None:
+    def __init__(self, files: Sequence[Found], where: str, names: Sequence[str] | None = None, skip: int = 0) -> None:
         self._files: list[Stream] = []
         found: list[Found] = []
         for file in files:
-            opened = stream_of(file.path, names, self._files[0] if self._files else None)
+            opened = stream_of(file.path, names, self._files[0] if self._files else None, skip)
             if opened.names:  # a file without a byte has no rows
                 self._files.append(opened)
                 found.append(file)

@@ -17,11 +17,13 @@ from pnorm._tables.open import open_source
 from pnorm._tables.source import Source, TableError
 
 
-def open_sources(paths: Sequence[str], *, names: Sequence[str] | None = None, sheet: str | None = None) -> Source:
+def open_sources(
+    paths: Sequence[str], *, names: Sequence[str] | None = None, sheet: str | None = None, skip: int = 0
+) -> Source:
     """Open files of rows as one table: a file, as `open_source` does, a folder, a pattern, or several of these."""
     if len(paths) == 1 and not is_several(paths[0]):
-        return open_source(paths[0], names=names, sheet=sheet)
-    batches = batches_of(list(paths), names=names)
+        return open_source(paths[0], names=names, sheet=sheet, skip=skip)
+    batches = batches_of(list(paths), names=names, skip=skip)
     if sheet is not None or batches.kind == "workbook":
         raise TableError(f"{batches.told}: workbooks cannot be combined; pass one file")
     return (_TextFiles if batches.kind == "CSV" else _TypedFiles)(batches)

@@ -32,11 +32,12 @@ _OTHERS = {
 }  # fmt: skip
 
 
-def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | None = None) -> Source:
+def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | None = None, skip: int = 0) -> Source:
     """Open a file of rows: delimited text, Parquet, Feather, Arrow or a workbook, compressed or not.
 
     `path` may be "-", the standard input. `names` are those of the columns of text without a header line, and `sheet`
-    is the name of a sheet of a workbook, or its number from 1.
+    is the name of a sheet of a workbook, or its number from 1. The first `skip` lines or rows are left out; without it,
+    lines of a title above the names are found.
     """
     suffix = suffix_of(path)
     with naming(path), contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
@@ -53,13 +54,18 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     if sheet is not None and not is_book:
         raise TableError(f"{path} is not a workbook, so it has no sheet {shown(sheet)}")
     if is_book:
-        return WorkbookSource(path, data or b"", sheet, names)
+        return WorkbookSource(path, data or b"", sheet, names, skip)
     if is_arrow(start, suffix):
-        if names is not None:
-            raise TableError(f"{path} contains column names; pass no other names")
+        check_given(path, names, skip)
         return ArrowSource(path, data, is_parquet(start, suffix))
     refuse_others(path, start)
-    return CsvSource(path, data or b"", names)
+    return CsvSource(path, data or b"", names, skip)
+
+
+def check_given(path: str, names: Sequence[str] | None, skip: int) -> None:
+    """Refuse names, and lines to leave out, of a file that says itself where its columns are."""
+    if names is not None or skip:
+        raise TableError(f"{path} contains column names; pass no other names, and no lines to skip")
 
 
 def is_read_once(path: str) -> bool:

@@ -12,6 +12,7 @@ from pnorm._tables.inputs import BUFFER, Part, Stream, numbered, slice_rows
 from pnorm._tables.open import (
     OLD_WORKBOOK,
     START,
+    check_given,
     is_arrow,
     is_parquet,
     is_read_once,
@@ -23,7 +24,7 @@ from pnorm._tables.packed import ZIP, unpacked_stream
 from pnorm._tables.source import Source, TableError
 
 
-def stream_of(path: str, names: Sequence[str] | None, like: Stream | None) -> Stream:
+def stream_of(path: str, names: Sequence[str] | None, like: Stream | None, skip: int = 0) -> Stream:
     """Open a file of rows, look what it has, and close it; `like` is an earlier file that is written alike."""
     if is_read_once(path):
         raise TableError(
@@ -35,17 +36,16 @@ def stream_of(path: str, names: Sequence[str] | None, like: Stream | None) -> St
         start = file.peek(START)[:START]
         is_book = start.startswith(OLD_WORKBOOK) or start.startswith(ZIP)  # an archive is unpacked
     if is_book:
-        return _Whole(path, names)
+        return _Whole(path, names, skip)
     if is_arrow(start, suffix):
-        if names is not None:
-            raise TableError(f"{path} contains column names; pass no other names")
+        check_given(path, names, skip)
         with open(path, "rb") as file:
             is_unpacked = file.read(START)[: len(start)] == start
         if not is_unpacked or start[:4] == b"FEA1":
             return _Whole(path)
         return _Parquet(path) if is_parquet(start, suffix) else _Arrow(path)
     refuse_others(path, start)
-    return CsvStream(path, names, like if isinstance(like, CsvStream) else None)
+    return CsvStream(path, names, like if isinstance(like, CsvStream) else None, skip)
 
 
 class _Parquet(Stream):
@@ -120,15 +120,15 @@ class _Arrow(Stream):
 class _Whole(Stream):
     """A file that is read whole, such as a workbook."""
 
-    def __init__(self, path: str, names: Sequence[str] | None = None) -> None:
-        self.path, self._names = path, names
+    def __init__(self, path: str, names: Sequence[str] | None = None, skip: int = 0) -> None:
+        self.path, self._names, self._skip = path, names, skip
         source = self._source()
         self.kind = source.kind
         self.names, self.index, self.n_rows = source.names, source.index, len(source)
         self.notes = source.notes
 
     def _source(self) -> Source:
-        return open_source(self.path, names=self._names)
+        return open_source(self.path, names=self._names, skip=self._skip)
 
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
         source = self._source()

@@ -209,16 +209,19 @@ class Layout:
     """Lines above the table, such as a title."""
 
 
-def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout:
-    """Tell how the lines of a file are written from the first ones; add to `notes` what was assumed."""
-    lines, whole = _sample(data)
+def layout(data: bytes, names: Sequence[str] | None, notes: list[str], skip: int = 0) -> Layout:
+    """Tell how the lines of a file are written from the first ones; add to `notes` what was assumed.
+
+    The first `skip` lines are left out. If it is 0, lines above the names are found.
+    """
+    lines, whole = _sample(_cut(data, skip))
     said = _SAID.match(lines)
     if said:
         lines = lines[said.end() :].lstrip("\r\n")
     delimiter = said[1] if said else _delimiter(lines, whole)
-    above = 0
+    above = skip
     even = _even(lines, Layout(delimiter), whole)
-    if not said and (even is None or 2 * list(map(str.strip, even[0])).count("") >= len(even[0])):
+    if not skip and not said and (even is None or 2 * list(map(str.strip, even[0])).count("") >= len(even[0])):
         above, delimiter = _title(data[: 2 * _SAMPLE], whole) or (0, delimiter)
         if above:
             left_out = "the line" if above == 1 else f"{above} lines"

@@ -18,7 +18,9 @@ class WorkbookSource(Source):
 
     kind = "workbook"
 
-    def __init__(self, path: str, data: bytes, sheet: str | None, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, path: str, data: bytes, sheet: str | None, names: Sequence[str] | None = None, skip: int = 0
+    ) -> None:
         try:
             import python_calamine as calamine
         except ImportError:
@@ -38,7 +40,8 @@ class WorkbookSource(Source):
         if sheet is None and len(sheets) > 1:
             notes.append(f"reads the sheet {shown(chosen)}, the first of {len(sheets)}")
         self._sheet = chosen
-        rows = [(number, row) for number, row in enumerate(read, start=1) if any(value != "" for value in row)]
+        every = list(enumerate(read, start=1))[skip:]
+        rows = [(number, row) for number, row in every if any(value != "" for value in row)]
         if not rows:
             raise TableError(f"the sheet {shown(chosen)} of {path} is empty")
         width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
