@@ -23,7 +23,7 @@ from pnorm._storage.store import seen
 from pnorm._tables.batches import ROWS, batches_of
 from pnorm._tables.source import TableError, with_numbers
 from pnorm._threads import Pool
-from pnorm.rankers import Rankers, WeakRankers, _hashes, as_rankers
+from pnorm.rankers import Rankers, WeakRankers, _hashes, as_rankers, from_table
 from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
 from pnorm.rankers._table import Table
@@ -255,7 +255,7 @@ def check_options(H: Any, of_table: Mapping[str, Any]) -> None:
     """Raise an error for unknown options of a table, or options that do not go with a given H, before any reading."""
     if isinstance(H, str):
         _checks.choice(H, "H", ("table",))
-    known = list(inspect.signature(TableSample.rankers).parameters)[1:]
+    known = [name for name in inspect.signature(from_table).parameters if name not in ("pos", "neg", "n_threads")]
     for name in of_table:
         if name not in known:
             near = difflib.get_close_matches(name, [*known, "weight", "group", "ignore", "folder", "pos_label"], 1)

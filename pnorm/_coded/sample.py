@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Lines
 from pnorm._tables.gathered import joined
 from pnorm.rankers import _hashes
 from pnorm.rankers._base import Found, Index
@@ -110,35 +109,15 @@ class TableSample:
         new.sizes = self.sizes[0] + other.sizes[0], self.sizes[1] + other.sizes[1]
         return new
 
-    def rankers(
-        self,
-        *,
-        kinds: Mapping[Any, Any] | None = None,
-        n_cuts: int = 255,
-        linear: Lines | None = False,
-        monotone: Mapping[Any, int] | None = None,
-        min_rows: int | None = None,
-        max_levels: int = 255,
-    ) -> Table:
-        """Return what `from_table` makes of the rows; the parameters are its own."""
+    def rankers(self, *, min_rows: int | None = None, **how: Any) -> Table:
+        """Return what `from_table` makes of the rows; the options are its own."""
         for what, n in zip(("positive", "negative"), self.sizes, strict=True):
             if n == 0:
                 raise ValueError(f"{self._name} has no {what} rows; both positive and negative rows are needed")
         part = self._whole()
         if min_rows is not None and not self.is_whole:  # as large a share of the sample
             min_rows = max(round(_checks.count(min_rows, "min_rows", 1) * part.rows.size / sum(self.sizes)), 2)
-        return of_rows(
-            part.table,
-            part.positive,
-            part.rows,
-            self._name,
-            kinds=kinds,
-            n_cuts=n_cuts,
-            linear=linear,
-            monotone=monotone,
-            min_rows=min_rows,
-            max_levels=max_levels,
-        )
+        return of_rows(part.table, part.positive, part.rows, self._name, min_rows=min_rows, **how)
 
     def read_as(self, kinds: Mapping[Any, Any] | None = None) -> tuple[ReadAs, Numbers | None]:
         """Return how `from_table` reads the only column, and its numbers; None if it is a category."""
