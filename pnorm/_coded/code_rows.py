@@ -219,7 +219,8 @@ def code_rows(
     Notes
     -----
     Of at most 200,000 rows, the weak rankers are those that `from_table` makes in memory. Of more, they are those of
-    200,000 rows, which hashes of their content choose: the order and the batches do not matter. The share of rows below
+    200,000 rows, or fewer of more than 670 columns, which hashes of their content choose: the order and the batches do
+    not matter. The share of rows below
     a cut is then off by .001, as a standard error. In the plan, missing values are counted in all rows, and the other
     counts are those of the 200,000.
 

@@ -21,6 +21,9 @@ from pnorm.rankers._table import Table
 MOST = 200_000
 """Rows that are kept, at most."""
 
+_CELLS = 2**27
+"""Cells of them, at most: more than 670 columns have fewer rows, so that numbers take a gigabyte."""
+
 _COUNTED = 2**20
 """Different rows, at most, whose copies are counted as long as none is left out."""
 
@@ -60,9 +63,14 @@ class TableSample:
         return self._found or tuple([f"x{c}" for c in range(self._width)])
 
     @property
+    def most(self) -> int:
+        """The number of rows that are kept, at most."""
+        return min(MOST, max(_CELLS // max(self._width, 1), 1))
+
+    @property
     def is_whole(self) -> bool:
         """Whether all rows are kept."""
-        return sum(self.sizes) <= MOST
+        return sum(self.sizes) <= self.most
 
     def add(
         self, X: Any, positive: NDArray[np.bool_], first_row: int | Index = 0, hashes: Hashes | None = None
@@ -145,15 +153,15 @@ class TableSample:
             near = part.keys <= self._limit
             if near.any():
                 self._parts.append(part if near.all() else part.take(np.flatnonzero(near)))
-        if sum([part.rows.size for part in self._parts]) > 1.5 * MOST:
+        if sum([part.rows.size for part in self._parts]) > 1.5 * self.most:
             self._trim()
 
     def _trim(self) -> None:
-        keys = np.concatenate([part.keys for part in self._parts])
-        if keys.size <= MOST:
+        keys, most = np.concatenate([part.keys for part in self._parts]), self.most
+        if keys.size <= most:
             return
         kept = np.zeros(keys.size, bool)
-        kept[np.argpartition(keys, MOST - 1)[:MOST]] = True
+        kept[np.argpartition(keys, most - 1)[:most]] = True
         self._limit = keys[kept].max()
         places = np.split(kept, np.cumsum([part.rows.size for part in self._parts])[:-1])
         self._parts = [

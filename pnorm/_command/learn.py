@@ -21,7 +21,6 @@ from pnorm import _checks, _default, rankers
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
-from pnorm._coded import sample
 from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
@@ -394,7 +393,7 @@ def _print_columns(arguments: argparse.Namespace, job: _Job, H: Rankers) -> None
     beside += [(name, "not used") for name in columns.header if name not in known]
     rows_of = f" (counts of the {n:,} training rows)" if n < job.file.all_counts[0] else ""
     if job.drawn is not None and not job.drawn.whole.sample.is_whole:
-        rows_of = f" (counts of {sample.MOST:,} of the {n:,} training rows)"
+        rows_of = f" (counts of {job.drawn.whole.sample.most:,} of the {n:,} training rows)"
     printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
     printing.section(*printing.left_out_lines(H))
     hints = [(of.text, printing.it(of.columns), _leaving_out(arguments, columns, of.columns)[0]) for of in of_leaks(H)]
