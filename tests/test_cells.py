@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import decimal
 import json
 import random
 import re
@@ -487,6 +488,8 @@ def in_days(words):
     ("words", "expected"),
     [
         (["45m", "1h 5m", "2h", "30 m"], [45 / 1440, 65 / 1440, 2 / 24, 30 / 1440]),
+        (["45m", "5 h", "30m"], [45 / 1440, 5 / 24, 30 / 1440]),
+        (["6M", "1Y", "10Y"], [6 * 30.44, 365.25, 3652.5]),
         (["45m", "20s", "1m 5s"], [45 / 1440, 20 / 86400, 65 / 86400]),
         (["3m", "1y", "2y 6m"], [3 * 30.44, 365.25, 2 * 365.25 + 6 * 30.44]),
         (["5:07", "45:30", "61:00", "1:02:03"], [307 / 86400, 2730 / 86400, 3660 / 86400, 3723 / 86400]),
@@ -574,3 +577,52 @@ def test_none_among_numbers_and_other_words_for_missing_have_no_such_note(cells)
     cells, y = [cells[k % len(cells)] for k in range(600)], np.arange(600) % 3 == 0
     H, _ = table_of({"damage": cells, "x": y.tolist()}, y)
     assert "'none' counts" not in H.plan[0].note
+
+
+# One reading from any container
+
+
+@pytest.mark.parametrize("start", [2**53, 1234567890123456789])
+def test_whole_numbers_that_would_be_one_float_are_levels_from_any_container(start):
+    pd, pl, pa = [pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow")]
+    numbers = [start + k % 9 for k in range(90)]
+    column = {"x": numbers}
+    forms = [column, pd.DataFrame(column), pl.DataFrame(column), pa.table(column), {"x": list(map(str, numbers))}]
+    H = pnorm.rankers.from_table(column, column)
+    assert H.names == tuple([f"x = {start + k}" for k in range(9)])
+    for X in forms:
+        assert pnorm.rankers.from_table(X, X) == H
+        assert np.array_equal(H.evaluate(X), np.eye(9)[np.arange(90) % 9])
+    few = {"x": [start, *range(80)]}  # of which no two are one float
+    assert pnorm.rankers.from_table(few, few).plan[0].kind == "number"
+
+
+def test_decimals_of_any_container_are_those_of_their_digits():
+    pd, pa = [pytest.importorskip(name) for name in ("pandas", "pyarrow")]
+    column = {"x": [decimal.Decimal(k) / 100 for k in range(1, 200)]}
+    expected = pnorm.rankers.from_table({"x": [k / 100 for k in range(1, 200)]}, {"x": [0.01]})
+    for X in (column, pd.DataFrame(column), pa.table(column)):
+        assert pnorm.rankers.from_table(X, {"x": [0.01]}) == expected
+
+
+@pytest.mark.filterwarnings("ignore:Columns with values that do not read")
+@pytest.mark.parametrize("words", [["refused", "85+"], ["tbd", "k.A."]])
+def test_the_order_of_words_among_numbers_is_not_that_of_the_rows(words):
+    numbers = [str(k % 90) for k in range(200)]
+    one, other = [pnorm.rankers.from_table({"x": some * 20 + numbers}, {"x": numbers}) for some in (words, words[::-1])]
+    assert one.to_dict() == other.to_dict()
+
+
+def test_wide_digits_are_digits_of_dates_too():
+    wide = {48 + k: 0xFF10 + k for k in range(10)}
+    column = [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(300)]
+    H = pnorm.rankers.from_table({"d": [x.translate(wide) for x in column]}, {"d": column})
+    assert H.plan[0].kind == "date"
+    assert pnorm.rankers.from_table({"d": column}, {"d": column}) == H
+
+
+def test_none_beside_yes_and_no_has_a_note_too():
+    cells = ["none", "yes", "no", "yes"] * 50
+    H, _ = table_of({"x": cells, "z": halves(200).tolist()}, halves(200))
+    assert (H.plan[0].kind, H.plan[0].missing) == ("boolean", 50)
+    assert "'none' counts as missing (50 values)" in H.plan[0].note

@@ -340,7 +340,7 @@ def _of_pandas(column: Any) -> Cells:
     if kind.startswith("sparse"):
         return _of_array(np.asarray(column))
     if dtype.kind in "iu" and beyond_exact(np.asarray(column.dropna())):
-        return _of_values([None if is_missing(value) else str(value) for value in listed(column)])
+        return _of_values(_as_text(column))
     if dtype.kind in "buif":
         return Cells(
             BOOLEAN if dtype.kind == "b" else NUMBER, np.array(column.to_numpy(dtype=np.float64, na_value=math.nan))
@@ -354,6 +354,8 @@ def _of_polars(column: Any) -> Cells:
     import polars
 
     dtype, kind = column.dtype, str(column.dtype).lower()
+    if dtype.is_integer() and beyond_exact(column.drop_nulls().to_numpy()):
+        return _of_values(_as_text(column))
     if kind == "boolean" or dtype.is_numeric():
         return Cells(BOOLEAN if kind == "boolean" else NUMBER, np.array(column.cast(polars.Float64).to_numpy()))
     if kind.startswith("date"):
@@ -381,8 +383,10 @@ def _of_arrow(column: Any) -> Cells:
     kind, types = str(column.type), pyarrow.types
     if types.is_boolean(column.type):
         return Cells(BOOLEAN, np.asarray(column.cast("int8"), dtype=np.float64))
-    if types.is_decimal(column.type):
-        column = column.cast("float64")
+    if types.is_decimal(column.type):  # by its digits, as its own cast is off by the last bit
+        column = column.cast("string").cast("float64")
+    if types.is_integer(column.type) and beyond_exact(np.asarray(column.drop_null())):
+        return _of_values(_as_text(column))
     if types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type):
         return Cells(NUMBER, np.array(column, dtype=np.float64))
     if types.is_timestamp(column.type) and column.type.tz is not None:
@@ -404,6 +408,11 @@ def _of_arrow(column: Any) -> Cells:
     if kind in ("string_view", "null"):
         return _of_values(column_values(column))
     return Cells(UNREAD, listed(column), type=kind)
+
+
+def _as_text(column: Any) -> list[str | None]:
+    """Return whole numbers as text: codes, perhaps, of which two would be one float."""
+    return [None if is_missing(value) else str(value) for value in listed(column)]
 
 
 def _declared(levels: list[Any], codes: Array, ordered: bool) -> Cells:
@@ -454,6 +463,8 @@ def _of_values(values: Any) -> Cells:
     if not kinds or kinds <= {VALUES, NUMBER, BOOLEAN}:
         if not kinds or VALUES in kinds:
             return Cells(VALUES, coded)
+        if all(type(value) is int for value in known) and 2**53 <= max(map(abs, known)) < 10**300:
+            return _of_values(Coded(_as_text(coded.values), coded.codes))
         return Cells(NUMBER if NUMBER in kinds else BOOLEAN, _floats(coded, NUMBER))
     if len(kinds) == 1 and kinds <= {DATE, DURATION, TIME}:
         (kind,) = kinds

@@ -69,8 +69,8 @@ def reads_as_missing(text: str) -> bool:
     return len(word := text.strip()) <= 4 and word.lower() in NO_VALUE
 
 
-_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff0e\uff10-\uff19\\s]+")
-_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF0F), *range(0xFF10, 0xFF1A))}
+_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff1a\\s0-9./:,-]+")
+_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF1B))}
 
 
 def plainer(text: str) -> str:

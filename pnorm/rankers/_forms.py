@@ -296,7 +296,7 @@ class Text:
         if kind in (NUMBER, DATE):
             return (most_numbers if kind == NUMBER else most_dates)(words, n_rows)
         fits = list(filter(reads, words))
-        form = Form(unit=m) if kind == TIME or are_durations(fits) else None
+        form = Form(unit=m) if kind == TIME or m or are_durations(fits) else None
         return _most(kind, form, "", words, fits, n_rows)
 
     @functools.cached_property
@@ -324,7 +324,7 @@ class Text:
         """Return the form in which all are durations, if one names a unit of time."""
         form = Form(unit=meaning_of_m(self.words))
         fits = all_of(lambda word: duration(word, form.unit), self.words) is not None
-        return form if fits and are_durations(self.words) else None
+        return form if fits and (form.unit or are_durations(self.words)) else None
 
 
 # Numbers --------------------------------------------------------------------------------------------

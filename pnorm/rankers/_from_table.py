@@ -829,6 +829,7 @@ class _Learner:
 
     def _without(self, reading: Reading, odd: Sequence[str], lost: int) -> Reading:
         """Return a reading in which words count as missing, and keep that they do, in words."""
+        odd = sorted(odd)
         self._own = {_checks.folded(word): word for word in odd}
         named = " and ".join([shown(repr(word), 24) for word in odd[:_FEW_WORDS]])
         self._words_told = f"{named} {'counts' if len(odd) == 1 else 'count'} as missing ({lost:,} values)"
@@ -898,6 +899,8 @@ class _Learner:
         x = self._column.numbers(reading)
         self._missing = x.missing
         self._keep_unread(reading, x)
+        if reading.kind == BOOLEAN:
+            self._note = self._none_told(self._column.text().words)
         if reading.kind == DURATION:
             self._note = _forms.durations_told(self._column.text().words, reading.form)
         elif reading.form.scaled or reading.form.unit not in ("", "%") or reading.form.point or reading.form.mixed:
@@ -1165,8 +1168,8 @@ def _repeated(odd: Sequence[str], n_rows: Mapping[str, int], kind: str, numbers:
     if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
         return ()
     if numbers:
-        return () if kind == NUMBER and any(map(_forms.may_be_number, counts)) else tuple(counts)
-    return () if any(c.isdigit() and c != "0" for word in counts for c in word) else tuple(counts)
+        return () if kind == NUMBER and any(map(_forms.may_be_number, counts)) else tuple(sorted(counts))
+    return () if any(c.isdigit() and c != "0" for word in counts for c in word) else tuple(sorted(counts))
 
 
 def _measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str, ...]]:
