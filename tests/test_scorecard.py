@@ -914,3 +914,14 @@ def test_of_scales_that_cost_alike_the_largest_is_taken(lam, points):
     alike = scales[costs <= min(costs) + 1e-12]
     assert alike.size > 1
     assert pnorm.scorecard(rankers.thresholds([[1]] * len(lam)), lam, points=points).scale == pytest.approx(alike.max())
+
+
+def test_python_of_a_card_refuses_text_of_durations():
+    t = [f"{k % 5}h {1 + k % 50}m" for k in range(300)]
+    H = rankers.from_table({"t": t}, {"t": t[:30]})
+    card = pnorm.scorecard(H, np.arange(len(H)) / 10.0, X={"t": t})
+    function = {}
+    exec(card.to_python(), function)
+    assert function["points"]({"t": datetime.timedelta(hours=3)}) == card.score({"t": ["3h"]})[0]
+    with pytest.raises(ValueError, match="'1h 5m'"):
+        function["points"]({"t": "1h 5m"})

@@ -73,7 +73,7 @@ _OF_PYTHON = {
     "month": f"{LEVELS_OF['month']}[{{}}_moment(x).month - 1]",
     "hour": "{}_moment(x).hour",
     "hours": "({}_moment(x, '1970-01-01 ') - datetime(1970, 1, 1)) / timedelta(hours=1)",
-    "days": "x / timedelta(days=1)",
+    "days": "{}_days(x)",
 }
 """What Python reads off a date, a time of day or a duration."""
 
@@ -118,6 +118,13 @@ def NAME_level(x, values, texts, words, other):
     if points is None:
         raise ValueError(f"{x!r} has no points")
     return points
+''',
+    "days": '''
+def NAME_days(x):
+    """Return the days of a duration."""
+    if isinstance(x, str):
+        raise ValueError(f"{x!r} is text and no timedelta")
+    return x / timedelta(days=1)
 ''',
     "moment": r'''
 def NAME_moment(x, day=""):

@@ -748,13 +748,17 @@ def short_years(words: Iterable[str]) -> set[int]:
     return {int(match[4]) for match in found if match is not None and len(match[4]) == 2}
 
 
+def _this_year() -> int:
+    return datetime.date.today().year
+
+
 def _first_year(words: Sequence[str]) -> int:
     """Return the first of the hundred years that two digits stand for; 0 if no date would be in the future.
 
     They begin behind the longest gap between the years. They are the last hundred of which the first year is not after
     the next one, and the last date not more than fifty years ahead: 31 to 99 and 00 to 06 are 1931 to 2006.
     """
-    years, now = sorted(short_years(words)), datetime.date.today().year
+    years, now = sorted(short_years(words)), _this_year()
     if not any(now % 100 < year < _FIRST_SHORT for year in years):
         return 0
     gaps = [(after - year) % 100 or 100 for year, after in zip(years, [*years[1:], years[0]], strict=True)]
