@@ -449,7 +449,7 @@ def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
 TEXT = ("a", "b", " a", "1", "1.0", "true", "", "NA", "ä", "\U0001f600")
 WHOLE = (0, 1, 2, -3, 100, 2**53, 2**53 + 1)
 REAL = (0.0, -0.0, 1.0, 2.5, 1e300)
-MIXED = (*TEXT[:5], *WHOLE, *REAL, True, False, 2**61 - 1, 2 * (2**61 - 1), decimal.Decimal("2.5"), np.int8(2))
+MIXED = (*TEXT[:5], *WHOLE, *REAL, True, False, 2**61 - 1, 2 * (2**61 - 1), decimal.Decimal("2.5"), np.float32(2))
 NOTHING = (None, float("nan"), decimal.Decimal("nan"))
 
 
@@ -480,7 +480,8 @@ def typed(values):
             if kinds <= {int}:
                 yield from (np.array(values, "uint64") if min(values) >= 0 else np.array(values, ">i8"),)
     if kinds <= {int, str}:
-        yield pd.Series(pd.Categorical(objects, categories=list(dict.fromkeys([*WHOLE, *TEXT]))))
+        known = [value for value in [*WHOLE, *TEXT, *values] if value is not None]
+        yield pd.Series(pd.Categorical(objects, categories=list(dict.fromkeys(known))))
 
 
 @examples(5)
