@@ -449,7 +449,7 @@ def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
 TEXT = ("a", "b", " a", "1", "1.0", "true", "", "NA", "ä", "\U0001f600")
 WHOLE = (0, 1, 2, -3, 100, 2**53, 2**53 + 1)
 REAL = (0.0, -0.0, 1.0, 2.5, 1e300)
-MIXED = (*TEXT[:5], *WHOLE, *REAL, True, False, 2**61 - 1, 2 * (2**61 - 1), decimal.Decimal("2.5"), np.float32(2))
+MIXED = (*TEXT[:5], *WHOLE, *REAL, True, False, 2**61 - 1, 2 * (2**61 - 1), decimal.Decimal("2.5"), np.int64(2))
 NOTHING = (None, float("nan"), decimal.Decimal("nan"))
 
 
