@@ -20,6 +20,7 @@ from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_part
 from pnorm._tables.labels import Labels
 from pnorm.rankers import Rankers, _hashes
 from pnorm.rankers._base import Index
+from pnorm.rankers._hashes import Hashes
 
 MOST_FOLDS = 2**15
 """Folds, at most."""
@@ -115,7 +116,7 @@ def of_labelled(
         c = of_rows["weight"]
         pos, neg = [marked(rows, number) for rows in sides_of(X, sides, c, rankers, "X")]
         facts = _facts_of(sides, c, of_rows["group"], of_rows["fold"])
-        return Coded((pos, neg), facts, labels, _checksum(X, positive, c) if again else None)
+        return Coded((pos, neg), facts, labels, _checksum(_hashes.of_columns(X), positive, c) if again else None)
 
 
 def read(
@@ -164,16 +165,17 @@ def drawn_of_side(
 
 
 def _sample(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Sample:
-    every, marks = X, positive
+    columns = _hashes.of_columns(X)
+    checksum, hashes = _checksum(columns, positive, c), _hashes.of_rows(columns)
     if c is not None and not c.all():
         counted = np.flatnonzero(c)
-        X, positive = _checks.rows(X, counted), positive[counted]
-    return Sample(TableSample(name).add(X, positive, first_row), (_checksum(every, marks, c),))
+        X, positive, hashes = _checks.rows(X, counted), positive[counted], hashes[counted]
+    return Sample(TableSample(name).add(X, positive, first_row, hashes), (checksum,))
 
 
-def _checksum(X: Any, positive: Mask, c: Vector | None) -> int:
+def _checksum(columns: Sequence[Hashes], positive: Mask, c: Vector | None) -> int:
     """Return a number that changes with the values of a partition, its labels and which rows have weight zero."""
-    return _hashes.checksum(_hashes.of_columns(X), positive, *([] if c is None else [c > 0.0]))
+    return _hashes.checksum(columns, positive, *([] if c is None else [c > 0.0]))
 
 
 def merged_samples(samples: Sequence[Sample]) -> Sample:
@@ -207,7 +209,7 @@ def of_side(
         own = [np.ones(n, bool), np.zeros(n, bool)][:: 1 if name == "pos" else -1]
         facts = _facts_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n), None)
     empty = Rows(NAMES[name == "pos"], 0, None)
-    checksum = _checksum(X, own[0], c) if again else None
+    checksum = _checksum(_hashes.of_columns(X), own[0], c) if again else None
     return Coded((rows, empty) if name == "pos" else (empty, rows), facts, checksum=checksum)
 
 
