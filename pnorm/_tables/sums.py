@@ -18,6 +18,9 @@ _SUM = re.compile(
 )
 """Words of a row that sums others."""
 
+_IN_ALL = ("tota", "sum", "gesamt")
+"""Letters of which each of these words has some: most columns have none, and need no look at each cell."""
+
 _SHARE = 0.1
 """The share of such rows, at most."""
 
@@ -30,6 +33,9 @@ def told_of_sums(source: Source, names: Sequence[str]) -> list[str]:
     texts = {name: texts for name in names if (texts := _texts(source, name)) is not None}
     words: dict[int, str] = {}
     for of in texts.values():
+        whole = "\n".join(of).lower()
+        if not any(letters in whole for letters in _IN_ALL):
+            continue
         words |= {row: text.strip() for row, text in enumerate(of) if len(text) < 40 and _SUM.fullmatch(text.strip())}
     rows = np.array(sorted(words), np.intp)
     if not 0 < rows.size <= max(1.0, _SHARE * len(source)):
