@@ -39,7 +39,7 @@ def in_line(X, y, size):
 
 
 def pairwise(X, y, size):
-    """The same, of batches that are merged, as on a cluster."""
+    """The merged samples of batches of so many rows, as on a cluster."""
     parts = [
         TableSample().add(taken(X, range(len(y))[k : k + size]), y[k : k + size], k) for k in range(0, len(y), size)
     ]

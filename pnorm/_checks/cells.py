@@ -308,11 +308,10 @@ def _of_array(A: Array) -> Cells:
     if isinstance(A, np.ma.MaskedArray):
         return _of_values(A.tolist())
     if kind in "buif":
+        if beyond_exact(A):
+            return _of_values(_as_text(A))
         with np.errstate(over="ignore"):
-            x = A.astype(np.float64, copy=False)
-        if kind in "iu" and beyond_exact(A):  # codes, perhaps, of which two would be one float
-            return _of_values(list(map(str, A.tolist())))
-        return Cells(BOOLEAN if kind == "b" else NUMBER, x)
+            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64, copy=False))
     if kind in "mM":
         try:
             ticks = A.astype(f"{kind}8[us]")

@@ -31,7 +31,6 @@ _FIRST = 20
 
 _CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILINE)
 
-
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 _COMMA = r"^[+-]?[0-9]+(,[0-9]*)?$"
@@ -94,7 +93,7 @@ class Plain:
     point: bool
     """Whether one is written with a decimal point."""
     code: bool
-    """Whether there are codes: a number with a zero before other digits, as 007, or whole ones that are one float."""
+    """True if a number has a zero before other digits, as 007, or if different whole numbers are one float."""
     comma: bool = False
     """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
     grouped: bool = False

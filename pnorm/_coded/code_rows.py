@@ -220,9 +220,8 @@ def code_rows(
     -----
     Of at most 200,000 rows, the weak rankers are those that `from_table` makes in memory. Of more, they are those of
     200,000 rows, or fewer of more than 670 columns, which hashes of their content choose: the order and the batches do
-    not matter. The share of rows below
-    a cut is then off by .001, as a standard error. In the plan, missing values are counted in all rows, and the other
-    counts are those of the 200,000.
+    not matter. The share of rows below a cut is then off by .001, as a standard error. In the plan, missing values are
+    counted in all rows, and the other counts are those of the 200,000.
 
     The memory is that of the codes and of a batch. With weak rankers of n columns, N rows take about n N bytes, up to
     255 cuts or levels each; columns of few levels share a byte. Training takes some 40 further bytes per row.

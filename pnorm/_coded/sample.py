@@ -179,7 +179,7 @@ class TableSample:
 
 
 class _Copies:
-    """How often each row has come, by which copies of it get keys of their own."""
+    """Counts of equal rows, by which each copy of a row gets a key of its own."""
 
     def __init__(self) -> None:
         self._known, self._times = np.empty(0, np.uint64), np.empty(0, np.int64)

@@ -632,7 +632,7 @@ class Scorecard:
                 other = "[x]" if column.other is None else f".get(x, {column.other})"
                 lines.append(f"        total += {known}{other}")
             elif column.read_off == WORD:
-                known = dict(zip(map(_checks.folded, column.levels), column.points, strict=True))
+                known = _folded_words(column)
                 lines.append(f'        total += {known!a}.get(" ".join(str(x).split()).casefold(), {column.other})')
             elif column.levels:
                 spelled = ", ".join(map(ascii, _spelled(column)))
@@ -1097,6 +1097,11 @@ def _spelled(column: PointsOf) -> tuple[dict[Any, int], dict[str, int], dict[Any
     return values, texts, words | {str(truth).lower(): values[truth] for truth in (False, True) if truth in values}
 
 
+def _folded_words(column: PointsOf) -> dict[str, int]:
+    """Return the points of words among numbers, which are compared as `folded` writes them."""
+    return dict(zip(map(_checks.folded, column.levels), column.points, strict=True))
+
+
 def _missing_of(column: PointsOf) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the words and the numbers that mean a missing value, whatever the levels are."""
     words, numbers = column.missing_words, set[float]()
@@ -1118,7 +1123,7 @@ def _case(column: PointsOf) -> str:
     if column.read_off in _READ_OFF:
         return _case_of_time(column, start, x)
     if column.read_off == WORD:
-        known = dict(zip(map(_checks.folded, column.levels), column.points, strict=True))
+        known = _folded_words(column)
         return f"{start} ELSE {_looked_up(_folded(x, list(known)), known, _number(column.other))} END"
     if column.levels:
         return f"{start} ELSE {_case_of_levels(column, x)} END"

@@ -100,9 +100,11 @@ TRUTHS = _TRUTHS | {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
-_CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
-_DATED_CLOCK = r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
-"""The same behind a date, where some data bases write points: 10.15.00 PM."""
+_CLOCK, _DATED_CLOCK = [
+    rf"(\d{{1,2}}){mark}(\d{{2}})(?:{mark}(\d{{2}})(?:[.,](\d{{1,9}}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
+    for mark in (":", "[:.]")
+]
+"""Clocks alone, and behind a date, where some data bases write points: 10.15.00 PM."""
 
 _WHEN = rf"(?:(?:[T ]+|-(?=\d\d\.)){_DATED_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII)
@@ -287,7 +289,7 @@ class Text:
 
     def most_of(self, kind: str, n_rows: Mapping[str, int]) -> Most:
         """Return the reading of most words as a kind."""
-        words = [word for word in self.words if word in n_rows]
+        words = self.words
         m = meaning_of_m(words) if kind == DURATION else ""
         as_kind: dict[str, Callable[[str], bool]] = {NUMBER: may_be_number, DATE: _is_date, TIME: _is_time}
         reads = as_kind.get(kind, lambda word: duration(word, m) is not None)

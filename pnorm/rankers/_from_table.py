@@ -1164,7 +1164,7 @@ def _repeated(odd: Sequence[str], n_rows: Mapping[str, int], kind: str, numbers:
     """
     counts: Counter[str] = Counter()
     for word in odd:
-        counts[_checks.folded(word)] += n_rows.get(word, 2)  # of very many words, not all are counted
+        counts[_checks.folded(word)] += n_rows[word]
     if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
         return ()
     if numbers:
