@@ -308,10 +308,9 @@ def _of_array(A: Array) -> Cells:
     if isinstance(A, np.ma.MaskedArray):
         return _of_values(A.tolist())
     if kind in "buif":
-        if beyond_exact(A):
-            return _of_values(_as_text(A))
         with np.errstate(over="ignore"):
-            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64, copy=False))
+            x = A.astype(np.float64, copy=False)  # first, as an array that is longer than memory is refused at once
+        return _of_values(_as_text(A)) if beyond_exact(A) else Cells(BOOLEAN if kind == "b" else NUMBER, x)
     if kind in "mM":
         try:
             ticks = A.astype(f"{kind}8[us]")
