@@ -10,6 +10,7 @@ import io
 import itertools
 import json
 import math
+import re
 import sqlite3
 import warnings
 from contextlib import closing
@@ -488,10 +489,9 @@ def test_text_that_is_numbers_has_the_points_of_the_numbers(write, form, others)
     card = pnorm.scorecard(H, RNG.random(len(H)), points=1000)
     assert card.columns[0].form == form
     assert card.to_dict()["columns"][0]["form"] == dict(zip(("point", "unit"), form, strict=True))
-    query, source = card.to_sql(), card.to_python()
+    source = card.to_python()
     rows = [[text] for text in texts] + [[x] for x in others]
     points = card.score({"amount": [x for (x,) in rows]}).tolist()
-    assert from_sqlite(query, ["amount"], rows) == points
     assert from_python(source, ["amount"], rows) == points
     wrong = [
         "abc",
@@ -514,19 +514,26 @@ def test_text_that_is_numbers_has_the_points_of_the_numbers(write, form, others)
         "5(3)",
         "0.234,5" if form[0] == "," else "0,234.5",  # thousands have no zero in front
     ]
-    assert from_sqlite(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
     for x in wrong:
         with pytest.warns(UnknownLevelWarning, match="amount.*does not read as a number"):
             assert card.score({"amount": [x]}) == card.score({"amount": [None]})
         with pytest.raises(ValueError, match=r"number|convert"):
             from_python(source, ["amount"], [[x]])
+    written = [x for x in texts if not re.fullmatch(r"-?\d+(\.\d+)?", x)]
+    assert card.columns[0].written == min(written, default="")
+    query = "" if written else card.to_sql()
+    if not query:
+        return
+    plain = [k for k, (x,) in enumerate(rows) if not isinstance(x, str) or not re.search(r"[(,' ]|\d-$", x.strip())]
+    assert from_sqlite(query, ["amount"], [rows[k] for k in plain]) == [points[k] for k in plain]
+    wrong += ["1,234.5", "(5)", "1 234", "5-", "1'234'567", "e5", ".e5", "+", "1e+", "inf", "0x1", "1_0"]
+    assert from_sqlite(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
     if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
-        typed = [k for k, (x,) in enumerate(rows) if isinstance(x, (int, float))]
-        text = [k for k in range(len(rows)) if k not in typed]
+        typed = [k for k in plain if isinstance(rows[k][0], (int, float))]
+        text = [k for k in plain if k not in typed]
         assert from_duckdb(query, ["amount"], [rows[k] for k in text]) == [points[k] for k in text]
         assert from_duckdb(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
-        if typed:
-            assert from_duckdb(query, ["amount"], [[float(rows[k][0])] for k in typed]) == [points[k] for k in typed]
+        assert from_duckdb(query, ["amount"], [[float(rows[k][0])] for k in typed]) == [points[k] for k in typed]
 
 
 def check_typed_and_text(card, names, rows, points):
@@ -771,13 +778,41 @@ def test_what_is_no_date_has_no_points():
 
 
 def test_durations_in_text_have_no_points_in_sql():
-    card = pnorm.scorecard(
-        H := rankers.from_table([["2 days"], ["3 h"]] * 9, [["5 days"], ["1 h"]] * 9), np.ones(len(H))
-    )
+    spans = [[datetime.timedelta(hours=k)] for k in (48, 3, 3, 48, 120, 1, 1, 120) * 9]
+    card = pnorm.scorecard(H := rankers.from_table(spans[::2], spans[1::2]), np.ones(len(H)))
     assert from_sqlite(card.to_sql(), ["x0"], [["4 days"], ["4"], ["n/a"]])[:2] == [None, None]
     assert from_sqlite(card.to_sql(), ["x0"], [["n/a"], [None], [4.0]]) == one_by_one(
         card, ["n/a", None, datetime.timedelta(days=4)]
     )
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "python"),
+    [
+        (["$1,234", "$90", "$5"], "number", True),
+        (["1.234,5", "90", "7,25"], "number", True),
+        (["7 %", "90 %", "12 %"], "number", True),
+        (["1 234", "90", "7 250"], "number", True),
+        (["05/Mar/2024", "06/Mar/2024", "17/Apr/2024"], "date", False),
+        (["15.03.2024", "16.03.2024", "17.04.2024"], "date", False),
+        (["2024-03-05 9:05", "2024-03-06 10:05", "2024-04-07 11:05"], "date", False),
+        (["10:05 PM", "9:05 AM", "11:59 PM"], "time", False),
+        (["2 days", "3 h", "1w 2d"], "duration", False),
+        (["29:07:09", "1:00:00", "48:30:00"], "duration", False),
+    ],
+)
+def test_text_that_sql_or_python_does_not_read_is_refused_by_name(cells, kind, python):
+    rows = [[cell] for cell in cells * 9]
+    H = rankers.from_table(rows[::2], rows[1::2])
+    assert H.plan[0].kind == kind
+    H = rankers.from_dict(json.loads(json.dumps(H.to_dict())))
+    card = pnorm.scorecard(H, np.ones(len(H)))
+    for write, reads in ((card.to_sql, False), (card.to_python, python)):
+        if reads:
+            assert from_python(write(), ["x0"], rows) == one_by_one(card, [x for (x,) in rows])
+        else:
+            with pytest.raises(ValueError, match=r"column x0 has .* such as .*\. Store .*, and train on these"):
+                write()
 
 
 def test_missing_values_and_numbers_of_other_libraries_in_python():
@@ -823,7 +858,7 @@ def test_nan_has_no_points_in_sql():
 def test_columns_may_have_the_names_that_the_query_uses():
     names = ["r", "t", "x", "v", "w0", "plain", "z", "fits", "y", "us", "select", "a.b", 'r."t"', "points_level"]
     columns = itertools.cycle(
-        [["$1,234.50", "$7.10"] * 15, ["a", "b "] * 15, [f"2024-01-{k:02d} 10:00" for k in range(1, 31)]]
+        [["1234.50", "7.10"] * 15, ["a", "b "] * 15, [f"2024-01-{k:02d} 10:00" for k in range(1, 31)]]
     )
     table = dict(zip(names, columns, strict=False))
     H = rankers.from_table(table, table)
@@ -917,7 +952,7 @@ def test_of_scales_that_cost_alike_the_largest_is_taken(lam, points):
 
 
 def test_python_of_a_card_refuses_text_of_durations():
-    t = [f"{k % 5}h {1 + k % 50}m" for k in range(300)]
+    t = [datetime.timedelta(hours=k % 5, minutes=1 + k % 50) for k in range(300)]
     H = rankers.from_table({"t": t}, {"t": t[:30]})
     card = pnorm.scorecard(H, np.arange(len(H)) / 10.0, X={"t": t})
     function = {}

@@ -64,6 +64,14 @@ Points = NDArray[np.int64]
 _TRUTH = "truth"
 """What is read off a column of truth values, beside the keys of `OF` of `pnorm.rankers._table`."""
 
+_TO_STORE = {
+    "": ("numbers in text", "plain numbers, such as 1234.5"),
+    **dict.fromkeys(("trend", "weekday", "month", "hour"), ("dates in text", "dates, or text such as 2024-01-31")),
+    "hours": ("times in text", "times, or text such as 14:30"),
+    "days": ("durations in text", "durations"),
+}
+"""What text SQL does not read, and what to store instead, by what is read off a column."""
+
 _YEAR_FIRST = ("____-__-__", "____-__-__ __:__", "____-__-__ __:__:__", "____-__-__ __:__:__._%")
 """Dates without and with a time of day, as SQL matches them."""
 
@@ -186,6 +194,9 @@ class PointsOf:
         Whether each number in text is read by its own mark before the fraction, a point or a comma. ``form`` has the
         mark of a number such as ``1,234``, which may have either; "" where it is missing. SQL and source of Python do
         not read such text.
+    written : str
+        A value as text that SQL does not read: a number with marks or a unit, a date or time that is not as ISO 8601
+        has it, or a duration. "" if no row of training had one. Source of Python reads the numbers.
     zone : str
         The time zone whose clock dates have, if their type had one in the rows that `pnorm.scorecard` got.
 
@@ -217,6 +228,7 @@ class PointsOf:
     scaled: bool = False
     any_case: bool = False
     mixed: bool = False
+    written: str = ""
     zone: str = ""
 
     def __post_init__(self) -> None:
@@ -540,10 +552,10 @@ class Scorecard:
         ----------
         table : str
             The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
-            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers may be text as
-            in training: with a currency, ``%``, marks between thousands or a decimal comma. Dates and times of day are
-            of these types, or text as ISO 8601 has it: ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A
-            duration is a number of days. Blanks around text do not count.
+            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers may be text with
+            a decimal point, such as ``1234.5``. Dates and times of day are of these types, or text as ISO 8601 has it:
+            ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A duration is a number of days. Blanks around text do
+            not count.
         name : str
             The name of the column of points, which no column of the card may have.
 
@@ -554,17 +566,18 @@ class Scorecard:
             written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
             exact. Rows come in no certain order: sort by a column of your own. The tests run it in SQLite and DuckDB.
             Numbers and dates of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS
-            MATERIALIZED``, and a decimal comma and a duration need the function TYPEOF of both. Dates of a type with a
-            time zone have points if the rows that `pnorm.scorecard` got had one, such as UTC or Europe/Berlin: then
-            they are read AT TIME ZONE, which SQLite does not know. Otherwise their points are NULL.
+            MATERIALIZED``, and a duration needs the function TYPEOF of both. Dates of a type with a time zone have
+            points if the rows that `pnorm.scorecard` got had one, such as UTC or Europe/Berlin: then they are read AT
+            TIME ZONE, which SQLite does not know. Otherwise their points are NULL.
 
         Raises
         ------
         ValueError
             If a name or a level contains a NUL character, which SQL cannot represent. If two columns, or `name` and a
-            column, have one name but for case. If a column is `scaled`, `mixed` or `any_case`.
+            column, have one name but for case. If a column is `scaled`, `mixed` or `any_case`, or has text `written` in
+            another form than above.
         """
-        _refuse_unread(self.columns)
+        _refuse_unread(self.columns, "SQL")
         columns = {column.source.casefold(): column.source for column in self.columns}
         for column in self.columns:
             if (other := columns[column.source.casefold()]) != column.source:
@@ -604,7 +617,7 @@ class Scorecard:
         ------
         ValueError
             If `name` is not a valid function name, or one that the source needs, such as ``float``. If two columns have
-            one name, or a column is `scaled`, `mixed` or `any_case`.
+            one name, or a column is `scaled`, `mixed` or `any_case`, or has dates or durations `written` otherwise.
         """
         plain = unicodedata.normalize("NFKC", name)  # as Python reads it
         if not name.isidentifier() or keyword.iskeyword(plain) or plain in _NAMES_OF_PYTHON:
@@ -612,7 +625,7 @@ class Scorecard:
                 f"name must be a name of a function; got {shown(name)!r}. Words and functions of Python's own and "
                 "what the source imports are none"
             )
-        _refuse_unread(self.columns)
+        _refuse_unread(self.columns, "source of Python")
         lines = ["", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
         for column in self.columns:
             words, numbers = _missing_of(column)
@@ -941,6 +954,7 @@ def _points_of(shape: Shape, tables: Mapping[str, Any]) -> PointsOf:
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.scaled,
         shape._source is not None and shape._source.leaf.any_case,
         shape._source is not None and shape.kind == NUMBER and shape._source.leaf.form.mixed,
+        "" if shape._source is None or shape.read_off == WORD else shape._source.leaf.form.written,
         _zone(shape, tables),
     )
 
@@ -1136,9 +1150,8 @@ def _case(column: PointsOf) -> str:
     if column.form is None:
         return " ".join(["CASE", *cases, "END" if column.missing is None else f"ELSE {column.missing} END"])
     if numbers:
-        is_plain = f"LTRIM({_stripped('given')}, '0123456789.+-eE') = ''"
-        cases.insert(0, f"WHEN x IN ({_listed(numbers)}) AND {is_plain} THEN {_number(column.missing)}")
-    return f"{start} ELSE (SELECT CASE {' '.join(cases)} END\n{_number_of_text(x, *column.form)}) END"
+        cases.insert(0, f"WHEN x IN ({_listed(numbers)}) THEN {_number(column.missing)}")
+    return f"{start} ELSE (SELECT CASE {' '.join(cases)} END\n{_number_of_text(x)}) END"
 
 
 def _case_of_levels(column: PointsOf, x: str) -> str:
@@ -1199,88 +1212,30 @@ def _odd_letters() -> list[tuple[str, str]]:
 
 
 _DIGITS = "'0123456789'"
-_MOST_MARKS = 6
-"""Marks between thousands of a number in SQL, at most."""
 
 
-def _number_of_text(x: str, point: str, unit: str) -> str:
+def _number_of_text(x: str) -> str:
     """Return a FROM of the number x that a value stands for, NULL where it stands for none.
 
     Text is taken apart, as data bases read the numbers at its beginning and leave the rest, or fail. What is a number
     already is not taken from its text, which may have fewer digits.
     """
-    comma = point == ","
-    marks = _forms.BETWEEN[point]
-    text = f"CAST({x} AS VARCHAR)"
-    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = '' AND CAST(x AS VARCHAR) NOT LIKE '%-'"
-    if comma:  # in a number, the mark is a point
-        as_it_is = f"NOT {_is_text('x')}"
-        text = f"CASE WHEN {_is_text(x)} THEN {text} ELSE REPLACE({text}, '.', ',') END"
-    for odd, plain in _forms.PLAINER.items():
-        text = f"REPLACE({text}, {_literal(odd)}, {_literal(plain)})"
-    for other in _forms.alike(unit):
-        text = f"REPLACE({text}, {_literal(other)}, {_literal(unit)})"
-    sign = "CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 1, 1) ELSE '' END"
-    before = after = "0"
-    if unit:
-        n, sought = len(unit), _literal(unit)
-        before = f"CASE WHEN SUBSTR(t, 1, {n}) = {sought} THEN 1 ELSE 0 END"
-        after = f"CASE WHEN LENGTH(t) > {n} AND SUBSTR(t, LENGTH(t) - {n - 1}, {n}) = {sought} THEN 1 ELSE 0 END"
-    inner, unit_first = "t", "''"  # of a number in brackets, which has a minus
-    if unit:
-        inner = f"CASE WHEN {before} = 1 THEN LTRIM(SUBSTR(t, {len(unit) + 1})) ELSE t END"
-        unit_first = f"CASE WHEN {before} = 1 THEN {_literal(unit)} ELSE '' END"
-    opened = f"SUBSTR({inner}, 1, 1) = '('"
-    units = "= 1" if unit == "%" else "<= 1"
-    behind = "s = '' AND SUBSTR(t, LENGTH(t), 1) = '-'"
-    cut = f"SUBSTR(t, {len(unit) + 1})"
-    number = "CAST(s || '0' || d || '.' || f || '0' || e AS DOUBLE PRECISION)"
-    groups = " AND ".join(
-        [f"LENGTH(i) - LENGTH(d) <= {_MOST_MARKS} AND (d = i OR LENGTH(i) - 4 * (LENGTH(i) - LENGTH(d)) IN (1, 2, 3))"]
-        + ["(d = i OR SUBSTR(i, 1, 1) <> '0')"]
-        + [
-            f"(LENGTH(i) - LENGTH(d) < {k} OR SUBSTR(i, LENGTH(i) - {4 * k - 1}, 1) = m)"
-            for k in range(1, _MOST_MARKS + 1)
-        ]
-    )
-    if point == ".":
-        lakhs = ["m = ',' AND LENGTH(i) - 3 * (LENGTH(i) - LENGTH(d)) IN (2, 3) AND SUBSTR(i, LENGTH(i) - 3, 1) = m"]
-        lakhs += ["SUBSTR(i, 1, 1) <> '0'", f"LENGTH(i) - LENGTH(d) <= {_MOST_MARKS}"]
-        lakhs += [
-            f"(LENGTH(i) - LENGTH(d) < {k} OR SUBSTR(i, LENGTH(i) - {3 * k}, 1) = m)" for k in range(2, _MOST_MARKS + 1)
-        ]
-        groups = f"({groups} OR {' AND '.join(lakhs)})"
-    exponent = "CASE WHEN SUBSTR(e, 2, 1) IN ('+', '-') THEN SUBSTR(e, 3) ELSE SUBSTR(e, 2) END"
-    fits = (
-        f"a + b {units} AND d || f <> '' AND LTRIM(d, {_DIGITS}) = '' AND {groups}\n"
-        f"        AND (e = '' OR (SUBSTR(e, 1, 1) = 'e' AND {exponent} <> '' AND LTRIM({exponent}, {_DIGITS}) = ''))"
-    )
+    unsigned, exponent = [f"LTRIM(SUBSTR({t}, {k}, 1), '+-') || SUBSTR({t}, {k + 1})" for t, k in (("t", 1), ("e", 2))]
+    fits = f"m NOT IN ('', '.') AND (e = '' OR (SUBSTR(e, 1, 1) = 'e' AND n <> '' AND LTRIM(n, {_DIGITS}) = ''))"
+    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = ''"
     steps = [
-        f"SELECT {x} AS x, {_stripped(text)} AS t",
-        f"SELECT x, CASE WHEN SUBSTR(t, LENGTH(t), 1) = ')' AND {opened} THEN '-' || {unit_first}\n"
-        f"        || TRIM(SUBSTR({inner}, 2, LENGTH({inner}) - 2)) ELSE t END AS t",
-        f"SELECT x, {sign} AS s, CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
-        f"SELECT x, s, {before} AS b, CASE WHEN {before} = 1 THEN LTRIM({cut}) ELSE t END AS t",
-        f"SELECT x, b, CASE WHEN s = '' THEN {sign} ELSE s END AS s,\n"
-        "        CASE WHEN s = '' AND SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
-        f"SELECT x, b, s, {after} AS a,\n"
-        f"        CASE WHEN {after} = 1 THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - {len(unit)})) ELSE t END AS t",
-        f"SELECT x, a, b, CASE WHEN {behind} THEN '-' ELSE s END AS s,\n"
-        f"        CASE WHEN {behind} THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - 1)) ELSE t END AS t",
-        f"SELECT x, a, b, s, LTRIM(t, {_literal('0123456789' + marks)}) AS r, t",
-        "SELECT x, a, b, s, r, SUBSTR(t, 1, LENGTH(t) - LENGTH(r)) AS i",
-        f"SELECT x, a, b, s, r, i, SUBSTR(LTRIM(i, {_DIGITS}), 1, 1) AS m,\n"
-        f"        CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN SUBSTR(r, 2) ELSE '' END AS g",
-        f"SELECT x, a, b, s, i, m, CASE WHEN m = '' THEN i ELSE REPLACE(i, m, '') END AS d,\n"
-        f"        SUBSTR(g, 1, LENGTH(g) - LENGTH(LTRIM(g, {_DIGITS}))) AS f,\n"
-        f"        LOWER(CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN LTRIM(g, {_DIGITS}) ELSE r END) AS e",
-        f"SELECT x AS given, CASE WHEN NOT ({fits}) THEN NULL\n"
-        f"        WHEN {as_it_is} THEN CAST(x AS DOUBLE PRECISION) ELSE {number} END AS x",
+        f"SELECT {x} AS x, LOWER({_stripped(x)}) AS t",
+        f"SELECT x, t, {unsigned} AS u",
+        f"SELECT x, t, u, LTRIM(u, {_DIGITS}) AS r",
+        f"SELECT x, t, u, CASE WHEN SUBSTR(r, 1, 1) = '.' THEN LTRIM(SUBSTR(r, 2), {_DIGITS}) ELSE r END AS e",
+        f"SELECT x, t, e, SUBSTR(u, 1, LENGTH(u) - LENGTH(e)) AS m, {exponent} AS n",
+        f"SELECT CASE WHEN NOT ({fits}) THEN NULL\n"
+        f"        WHEN {as_it_is} THEN CAST(x AS DOUBLE PRECISION) ELSE CAST(t AS DOUBLE PRECISION) END AS x",
     ]
     return _from(steps)
 
 
-def _refuse_unread(columns: Sequence[PointsOf]) -> None:
+def _refuse_unread(columns: Sequence[PointsOf], where: str) -> None:
     twice = [name for name, n in Counter([column.name for column in columns]).items() if n > 1]
     if twice:
         raise ValueError(
@@ -1297,6 +1252,12 @@ def _refuse_unread(columns: Sequence[PointsOf]) -> None:
             raise ValueError(
                 f"column {shown(column.source)} has numbers with a decimal point and with a decimal comma, and SQL and "
                 "source of Python read only one of them. Write the numbers with a decimal point before training"
+            )
+        if column.written and (where == "SQL" or column.form is None):
+            what, instead = _TO_STORE[column.read_off]
+            raise ValueError(
+                f"column {shown(column.source)} has {what} such as {shown(repr(column.written))}, which {where} does "
+                f"not read. Store {instead}, and train on these"
             )
         if column.any_case:
             raise ValueError(

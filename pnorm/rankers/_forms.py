@@ -100,6 +100,19 @@ TRUTHS = _TRUTHS | {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
+ISO_CLOCK = r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
+ISO_DATE = rf"\d{{4}}-\d\d-\d\d(?:[ T]{ISO_CLOCK}(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
+PLAIN = {
+    kind: re.compile(pattern, re.ASCII)
+    for kind, pattern in {
+        NUMBER: r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?",
+        DATE: ISO_DATE,
+        TIME: ISO_CLOCK,
+        DURATION: "(?!)",  # no text is one
+    }.items()
+}
+"""Text that data bases read, by kind."""
+
 _CLOCK, _DATED_CLOCK = [
     rf"(\d{{1,2}}){mark}(\d{{2}})(?:{mark}(\d{{2}})(?:[.,](\d{{1,9}}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
     for mark in (":", "[:.]")
@@ -205,6 +218,8 @@ class Form:
     that may have either, "" if such a number does not read."""
     first_year: int = 0
     """The first of the hundred years that two digits stand for; 0 for 1969."""
+    written: str = ""
+    """A value whose text data bases do not read, as it has marks or a unit, or is no date as in ISO 8601; or ""."""
 
     @functools.cached_property
     def of_marks(self) -> tuple[Form, Form]:

@@ -691,7 +691,7 @@ class _Learner:
             raise LeaveOut(AS_ASKED)
         reading = self._plain_numbers()
         if reading is not None:
-            return reading, self._numeric(reading)
+            return self._numeric(reading)
         self._missing = [side.missing for side in self._sides]
         if self._missing == [side.size for side in self._sides]:
             raise LeaveOut("all values are missing")
@@ -703,7 +703,7 @@ class _Learner:
                     'kinds={"COLUMN": ["low", "high"]} gives them one'
                 )
             return self._levels()
-        return reading, self._numeric(reading)
+        return self._numeric(reading)
 
     # How it is read.
 
@@ -895,7 +895,8 @@ class _Learner:
 
     # What it becomes.
 
-    def _numeric(self, reading: Reading) -> list[Part]:
+    def _numeric(self, reading: Reading) -> tuple[Reading, list[Part]]:
+        reading = replace(reading, form=replace(reading.form, written=self._written(reading)))
         x = self._column.numbers(reading)
         self._missing = x.missing
         self._keep_unread(reading, x)
@@ -933,7 +934,19 @@ class _Learner:
         if not parts:
             raise LeaveOut("all values are equal")
         self._separates(x.auc(), x.counts, _SUSPECT)
-        return parts
+        return reading, parts
+
+    def _written(self, reading: Reading) -> str:
+        """Return a value that reads, and that data bases do not read as it is written; the first of the alphabet."""
+        if reading.kind not in _forms.PLAIN:
+            return ""
+        if reading.kind == NUMBER and reading.form.point != "," and all(side.written for side in self._sides):
+            return ""
+        if reading.kind == DATE and any(side.kind == NUMBER for side in self._sides):
+            return "20240131"
+        odd = [word for word in self._column.text().words if not _forms.PLAIN[reading.kind].fullmatch(word)]
+        meaning = reading.meaning()
+        return next((word for word in sorted(odd) if meaning(word) is not None), "")
 
     def _of_words(self, n_missing: int) -> list[Part]:
         """Return indicators of the words that count as missing; none of a word that says no more than that it is."""

@@ -390,6 +390,7 @@ class Table(Rankers):
                     **({"scaled": True} if source.reading.form.scaled else {}),
                     **({"mixed": True} if source.reading.form.mixed else {}),
                     **({"first_year": year} if (year := source.reading.form.first_year) else {}),
+                    **({"written": word} if (word := source.reading.form.written) else {}),
                     **({"missing_words": list(source.reading.missing)} if source.reading.missing else {}),
                     **({"any_case": True} if source.reading.any_case else {}),
                     "levels": [list(source.reading.levels)],
@@ -511,6 +512,7 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             of.flag("scaled"),
             of.flag("mixed"),
             of.count("first_year", 1900) if of.has("first_year") else 0,
+            of.of(str, "written") if of.has("written") else "",
         )
         (levels,) = of.levels("levels", LARGEST_FEATURE - 1)[:1]
         words = of.strings("missing_words", None) if of.has("missing_words") else ()
