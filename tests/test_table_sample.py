@@ -14,6 +14,7 @@ import pnorm
 from pnorm._coded import sample
 from pnorm._coded.sample import TableSample
 from pnorm._command.main import main
+from pnorm._tables import open_sources
 from pnorm.rankers import TableWarning, from_table
 
 X = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["u", "v", "u", None]}
@@ -271,3 +272,25 @@ def test_missing_values_are_counted_in_all_rows(how, monkeypatch, tmp_path, caps
     assert main(list(map(str, [*arguments, "--save", tmp_path / "m.json"]))) == 0
     assert "counts of 500 of the 3,000 training rows" in capsys.readouterr().out
     assert [of.missing for of in pnorm.load(tmp_path / "m.json").H.plan] == n_missing
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 0), (0, 2), (2, 1)])
+def test_a_column_that_is_a_category_in_one_file_is_one_in_all(order, tmp_path):
+    """Writers keep text as it is or as a category; a set of files of both kinds has one reading."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    codes, label = rng.integers(0, 12, 600).astype(str), rng.integers(0, 2, 600)
+    writers = [
+        lambda x: pa.array(x).dictionary_encode(),
+        lambda x: pa.array(x, pa.large_string()),
+        lambda x: pa.array(x, pa.string()),
+    ]
+    for k, (at, of) in enumerate(zip(np.array_split(np.arange(600), 2), order, strict=True)):
+        table = pa.table({"size": writers[of](codes[at]), "n": pa.array(at * 0.5), "y": pa.array(label[at])})
+        parquet.write_table(table, tmp_path / f"{k}.parquet")
+    read = pnorm.code_rows(tmp_path, "y").H.plan
+    whole = open_sources([str(tmp_path)])
+    table = {name: whole.column(name) for name in ("size", "n")}
+    frames = [{name: x.filter(pa.array(label == side)) for name, x in table.items()} for side in (1, 0)]
+    expected = "category" if 0 in order else "number"
+    assert [of[0].kind for of in (read, pnorm.rankers.from_table(*frames).plan)] == [expected] * 2

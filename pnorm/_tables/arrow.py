@@ -57,6 +57,26 @@ def without_codes(column: Any) -> Any:
     return column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
 
 
+def columns_joined(columns: Sequence[Any]) -> Any:
+    """Return columns of Arrow one below the other, in one type: categories if those of one are such."""
+    import pyarrow
+
+    plain = columns if len({column.type for column in columns}) == 1 else [_short(without_codes(x)) for x in columns]
+    tables = [pyarrow.table({"": column}) for column in plain]
+    found = pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks().column(0)
+    are_codes = any([pyarrow.types.is_dictionary(column.type) for column in columns])
+    return found.dictionary_encode() if are_codes else found
+
+
+def _short(column: Any) -> Any:
+    """Return text with the shortest type of text."""
+    import pyarrow
+
+    types = pyarrow.types
+    is_text = types.is_large_string(column.type) or str(column.type) == "string_view"
+    return column.cast(pyarrow.string()) if is_text else column
+
+
 class TypedSource(Source):
     """Columns of Arrow, whose values have types."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._tables.arrow import TypedSource
+from pnorm._tables.arrow import TypedSource, columns_joined
 from pnorm._tables.batches import Batches
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import Source
@@ -71,15 +71,16 @@ def _below(columns: Sequence[Any]) -> Any:
     if all([hasattr(column, "iloc") for column in columns]):
         import pandas
 
-        return pandas.concat(columns, ignore_index=True)
+        found = pandas.concat(columns, ignore_index=True)
+        are_codes = any([isinstance(column.dtype, pandas.CategoricalDtype) for column in columns])
+        return found.astype("category") if are_codes and found.dtype == object else found
     if all([isinstance(column, np.ndarray) for column in columns]) and len({of.dtype.kind for of in columns}) == 1:
         return np.concatenate(columns)
     if any([hasattr(column, "type") for column in columns]):
         import pyarrow
 
         with contextlib.suppress(pyarrow.ArrowException, TypeError):  # numbers in one file and text in another
-            tables = [pyarrow.table({"": _of_arrow(column)}) for column in columns]
-            return pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks().column(0)
+            return columns_joined([_of_arrow(column) for column in columns])
     if all([type(column).__module__.startswith("polars") for column in columns]):
         import polars
 

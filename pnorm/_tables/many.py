@@ -10,7 +10,7 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks.text import shown
-from pnorm._tables.arrow import TypedSource, without_codes
+from pnorm._tables.arrow import TypedSource, columns_joined, without_codes
 from pnorm._tables.batches import Batches, batches_of
 from pnorm._tables.inputs import Place
 from pnorm._tables.open import open_source
@@ -89,25 +89,15 @@ class _TypedFiles(_TextFiles, TypedSource):
             return _chunked(parts)
         if not parts:
             return pyarrow.chunked_array([], pyarrow.string())
-        plain = [without_codes(part) for part in parts]
-        tables = [pyarrow.table({name: _short(part)}) for part in plain]
         try:
-            return pyarrow.concat_tables(tables, promote_options="permissive").column(0)
+            return columns_joined(parts)
         except pyarrow.ArrowException:
+            plain = [without_codes(part) for part in parts]
             k = next(k for k, part in enumerate(plain) if part.type != plain[0].type)
             raise TableError(
                 f"column {_checks.shown(name)} is {shown(str(plain[0].type))} in {self._places[0](0)} and "
                 f"{shown(str(plain[k].type))} in {self._places[k](0)}; write it with one type"
             ) from None
-
-
-def _short(column: Any) -> Any:
-    """Return text with the shortest type of text."""
-    import pyarrow
-
-    types = pyarrow.types
-    is_text = types.is_large_string(column.type) or str(column.type) == "string_view"
-    return column.cast(pyarrow.string()) if is_text else column
 
 
 def _chunked(parts: Sequence[Any]) -> Any:
