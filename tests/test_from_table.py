@@ -959,6 +959,14 @@ def test_words_that_hold_information_are_offered_as_levels():
     assert pnorm.rankers._from_table._in_likely_order(words) == offered
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_codes_of_letters_and_digits_have_no_advice_that_loses_them(many):
+    codes = ["250.01", "401", "786", *[f"{k}" for k in range(500, 540)], "V58", "E880", "V12"]
+    codes = codes if many else codes[:3] + codes[-2:]
+    G, _ = said_if_any({"c": codes * 40}, {"c": codes * 40})
+    assert (G.plan[0].kind, G.plan[0].missing, G.plan[0].note) == ("category", 0, "")
+
+
 @pytest.mark.parametrize(
     ("n_words", "different", "is_told"), [(3, 101, True), (3, 100, False), (2, 101, False), (3, 181, False)]
 )

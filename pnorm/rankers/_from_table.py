@@ -144,6 +144,9 @@ _NAMED_ID = re.compile(
 )
 """Names of columns of numbers that identify a row."""
 
+_LETTER_FIRST = re.compile(r"[A-Za-z]{1,2}\d")
+"""A code such as V58, which has no order among 250 and 401."""
+
 _NAMED_CODE = re.compile(
     r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|nace|sic|isic|mcc|cpt|drg|ndc|id)$)"
     r"|[a-z](?:Code|Zip|Id|ID)$"
@@ -818,7 +821,10 @@ class _Learner:
         elif most.form is not None and lost <= _PROBABLY * n_known:
             reading = Reading(most.kind, most.form)
             few = list(n_rows) if len(n_rows) <= _LEAST_NUMBERS and not any("," in word for word in n_rows) else []
-            if few and any(c.isdigit() for word in most.odd for c in word):  # words that tell more than nothing
+            of_digits = [word for word in most.odd if any(c.isdigit() for c in word)]  # which tell more than nothing
+            if of_digits and all(map(_LETTER_FIRST.match, of_digits)):
+                return Reading(CATEGORY)
+            if few and of_digits:
                 levels = ",".join(_in_likely_order(few))
                 self._doubt = "the values probably have an order, which a list of levels from low to high would keep"
                 self._kinds = (levels,)
