@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 from pnorm._checks import column_values, listed
@@ -137,7 +138,7 @@ def test_batches_have_all_rows_in_their_order(table, folder, tmp_path, name, row
 def test_what_can_be_read_once_says_so(table, name):
     batches = batches_of(ONCE[name](table), rows=64, columns=["town", "amount"])
     assert all_rows(batches) == {key: column(table, key) for key in ("town", "amount")}
-    with pytest.raises(ValueError, match="gives its rows once, and they were read already"):
+    with raises(ValueError, "gives its rows once, and they were read already"):
         next(iter(batches))
     assert batches.reads == 1
 
@@ -227,12 +228,12 @@ def test_files_that_change_are_noticed(table, tmp_path):
     batches = batches_of(tmp_path)
     assert len(all_rows(batches)["count"]) == N
     feather.write_feather(table.slice(1), tmp_path / "a.feather")
-    with pytest.raises(TableError, match="had 1,000 rows when read before, and 999 now: it has changed"):
+    with raises(TableError, "had 1,000 rows when read before, and 999 now: it has changed"):
         all_rows(batches)
     parquet.write_table(table, tmp_path / "a.parquet")
     batches = batches_of(tmp_path / "a.parquet")
     parquet.write_table(table.slice(1), tmp_path / "a.parquet")
-    with pytest.raises(TableError, match=r"a\.parquet declares 1000 rows, but contains 999"):
+    with raises(TableError, r"a\.parquet declares 1000 rows, but contains 999"):
         all_rows(batches)
 
 
@@ -318,18 +319,18 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_with_a_source(tmp_path, name):
     make, error, message = WRONG[name]
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         list(batches_of(make(tmp_path)))
 
 
 def test_what_is_wrong_with_columns(table):
-    with pytest.raises(ValueError, match="columns names the column 'amont', which is not in the Arrow table; did you"):
+    with raises(ValueError, "columns names the column 'amont', which is not in the Arrow table; did you"):
         batches_of(table, columns=["amont"])
-    with pytest.raises(ValueError, match="columns must name one column at least, and each once; got none"):
+    with raises(ValueError, "columns must name one column at least, and each once; got none"):
         batches_of(table, columns=[])
     with pytest.raises(ValueError, match="with a column twice"):
         batches_of(table).only(["day", "day"])
-    with pytest.raises(TypeError, match="names are for files of text"):
+    with raises(TypeError, "names are for files of text"):
         batches_of(table, names=["a"])
     with pytest.raises(ValueError, match="rows must be"):
         batches_of(table, rows=0)
@@ -345,13 +346,13 @@ def test_feather_files_of_the_first_kind(table, tmp_path):
 
 
 def test_tables_of_an_iterator_that_lack_a_column(table):
-    with pytest.raises(ValueError, match="the list_iterator gives a table without the column town, from row 1,000 on"):
+    with raises(ValueError, "the list_iterator gives a table without the column town, from row 1,000 on"):
         list(batches_of(iter([table, table.drop_columns(["town"])])))
 
 
 def test_a_dask_frame_belongs_elsewhere(table):
     frame = pytest.importorskip("dask.dataframe").from_pandas(table.to_pandas(), npartitions=2)
-    with pytest.raises(TypeError, match=r"the rows are a Dask \w+: pnorm\.dask\.code_rows takes these"):
+    with raises(TypeError, r"the rows are a Dask \w+: pnorm\.dask\.code_rows takes these"):
         batches_of(frame)
 
 
@@ -372,7 +373,7 @@ def test_streams_of_other_libraries(table, monkeypatch):
             assert all_rows(batches) == {name: column(table, name) for name in table.column_names}
         assert (batches.told, batches.reads) == ("the Streamed", 2)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TypeError, match="reading the rows of a Streamed needs pyarrow"):
+    with raises(TypeError, "reading the rows of a Streamed needs pyarrow"):
         batches_of(Streamed(table))
 
 
@@ -435,7 +436,7 @@ def test_labels_of_several_workers_come_together():
     other.of([0, 0], place)
     one.add(other.counts)
     assert one.check() == {"1"}
-    with pytest.raises(TableError, match="has only one label, 0 \\(2\\); positive and negative rows are needed"):
+    with raises(TableError, "has only one label, 0 \\(2\\); positive and negative rows are needed"):
         other.check()
 
 
@@ -471,7 +472,7 @@ def positives(labels, batches):
     ],
 )
 def test_labels_that_are_refused(positive, batches, message):
-    with pytest.raises(TableError, match=message):
+    with raises(TableError, message):
         positives(Labels("y", positive), batches)
 
 
@@ -483,7 +484,7 @@ def test_groups_are_numbered_as_they_come():
     whole = Groups("query")
     assert whole.of(np.array([3, 3, 1]), place).tolist() == [0, 0, 1]
     assert whole.of([1.0, datetime.date(2024, 1, 1)], place).tolist() == [1, 2]
-    with pytest.raises(TableError, match="the group 'query' is missing in row 1 of a file; every row needs one"):
+    with raises(TableError, "the group 'query' is missing in row 1 of a file; every row needs one"):
         groups.of(["a", None], place)
 
 
@@ -497,7 +498,7 @@ def test_weights_are_numbers():
         "the weight 'w' must be a number; got '2024-01-01": pa.array([datetime.date(2024, 1, 1)]),
     }
     for message, column_ in wrong.items():
-        with pytest.raises(TableError, match=message):
+        with raises(TableError, message):
             numbers(column_, "the weight 'w'", place)
 
 
@@ -529,7 +530,7 @@ def test_what_gives_its_bytes_once_is_named(tmp_path, monkeypatch, make, source)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     make(tmp_path / "b.csv")
-    with pytest.raises(TableError, match=r"b\.csv is a pipe, a socket or a device"):
+    with raises(TableError, r"b\.csv is a pipe, a socket or a device"):
         batches_of(source)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from facts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import each_value, examples
@@ -332,20 +333,20 @@ def test_they_are_values_that_can_be_copied_and_stored():
 
 def test_wrong_arguments_are_named():
     for make in (boosting.lightgbm_objective, boosting.xgboost_objective):
-        with pytest.raises(ValueError, match="p must be at least 1"):
+        with raises(ValueError, "p must be at least 1"):
             make(0.5)
-        with pytest.raises(TypeError, match="n_threads must be an integer"):
+        with raises(TypeError, "n_threads must be an integer"):
             make(2, n_threads=1.5)
     for make in (boosting.lightgbm_metric, boosting.xgboost_metric):
-        with pytest.raises(ValueError, match="measure must be one of 'log_f', 'auc'"):
+        with raises(ValueError, "measure must be one of 'log_f', 'auc'"):
             make("ndcg")
-        with pytest.raises(TypeError, match="auc takes no options; got max_fpr="):
+        with raises(TypeError, "auc takes no options; got max_fpr="):
             make("auc", max_fpr=0.1)
         with pytest.raises(TypeError, match="log_f takes p; got q=2"):
             make(q=2)
-        with pytest.raises(ValueError, match="p must be at least 1"):
+        with raises(ValueError, "p must be at least 1"):
             make(p=0)
-        with pytest.raises(TypeError, match="max_fpr must be a real number"):
+        with raises(TypeError, "max_fpr must be a real number"):
             make("partial_auc", max_fpr="1 %")
 
 
@@ -371,7 +372,7 @@ def test_wrong_arguments_are_named():
 def test_what_a_booster_should_not_pass_is_refused(change, message):
     given = {"y": [1, 0, 1, 0], "f": [0.0, 1.0, 2.0, 0.5], "weight": None, "group": None} | change
     for function in (boosting.lightgbm_objective(4), boosting.lightgbm_metric(p=4)):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             function(*given.values())
 
 
@@ -472,7 +473,7 @@ def test_lightgbm_reads_lists_and_their_order_within():
 def test_a_list_that_lightgbms_ranker_refuses_is_learned():
     lgb = pytest.importorskip("lightgbm")
     X, y = learnable(10_001)
-    with pytest.raises(lgb.basic.LightGBMError, match="exceeds upper limit of 10000"):
+    with raises(lgb.basic.LightGBMError, "exceeds upper limit of 10000"):
         lgb.LGBMRanker(n_estimators=1, n_jobs=1, verbose=-1).fit(X, y, group=[10_001])
     model = lgb.LGBMRanker(
         n_estimators=10, n_jobs=1, verbose=-1, metric="None", objective=boosting.lightgbm_objective(4)

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import examples
@@ -228,9 +229,7 @@ def test_a_list_without_relevant_rows_counts_as_is_said(name):
     assert found.values.tolist() == [value, pytest.approx(math.nan, nan_ok=True)]
     assert repr(found) == f"{value:.6g} over 1 lists, 1 left out"
     assert (measure([1.0], [0], 1), measure([1.0], [0], 1, empty=1)) == (0.0, 1.0)
-    with pytest.raises(
-        ValueError, match=r"none of the 1 lists has a relevant row, .* Pass empty=0 or empty=1 to count"
-    ):
+    with raises(ValueError, r"none of the 1 lists has a relevant row, .* Pass empty=0 or empty=1 to count"):
         measure([1.0, 2.0], [0, 0], 1, empty="skip")
 
 
@@ -321,12 +320,12 @@ def test_listwise_has_the_same_function():
 )
 def test_bad_input_is_told(name, change, error, message):
     needs_k = {"k": 2} if name in ("mean_precision_at", "mean_recall_at") else {}
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         getattr(metrics, name)(**{"scores": [3.0, 2.0, 1.0], "y": [0, 1, 2], **needs_k, **change})
 
 
 @pytest.mark.parametrize("name", ["ndcg", "mean_average_precision"])
 def test_measures_of_lists_are_no_measures_of_two_sides(name):
     data = pnorm.datasets.tic_tac_toe()
-    with pytest.raises(ValueError, match="metric must be one of 'partial_auc'"):
+    with raises(ValueError, "metric must be one of 'partial_auc'"):
         pnorm.cross_validate(data.pos, data.neg, p=1, metric=name)

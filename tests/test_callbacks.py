@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import each_value, examples
@@ -302,13 +303,13 @@ def test_any_of_calls_them_all(rows):
 )
 def test_bad_arguments(arguments, message):
     given = dict(pos_val=[[1.0], [0.0]], neg_val=[[1.0], [0.0]]) | arguments
-    with pytest.raises((ValueError, TypeError), match=message):
+    with raises((ValueError, TypeError), message):
         callbacks.early_stopping(**given)
 
 
 def test_a_metric_that_cannot_be_called_says_so_at_once(rows):
     _, _, *held = rows
-    with pytest.raises(ValueError, match="the metric bedroc takes no weights"):
+    with raises(ValueError, "the metric bedroc takes no weights"):
         callbacks.early_stopping(*held, "bedroc", pos_weight=np.ones(40))
     with pytest.raises(TypeError):
         callbacks.early_stopping(*held, lambda f: 0.0)
@@ -317,7 +318,7 @@ def test_a_metric_that_cannot_be_called_says_so_at_once(rows):
 def test_other_weak_rankers_are_refused(rows):
     pos, neg, *held = rows
     stop = callbacks.early_stopping(*held)
-    with pytest.raises(ValueError, match=r"the run has 1 weak rankers and early_stopping 4\. Pass the same H to both"):
+    with raises(ValueError, r"the run has 1 weak rankers and early_stopping 4\. Pass the same H to both"):
         pnorm.train(pos, neg, [lambda X: X[:, 0]], callback=stop)
 
 

@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from facts import raises
 
 import pnorm
 from pnorm._checks import sheet
@@ -202,7 +203,7 @@ def test_any_case_merges_spellings():
     assert pnorm.explain({"city": ["BERLIN", "bad ems"]}, again, lam).top(0) == ["city = Berlin (+0.500)"]
     card = pnorm.scorecard(H, lam, points=10)
     assert card.columns[0].any_case
-    with pytest.raises(ValueError, match="'any case', and SQL and source of Python do not merge"):
+    with raises(ValueError, "'any case', and SQL and source of Python do not merge"):
         card.to_python()
 
 

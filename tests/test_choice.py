@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value, trials
 
 import pnorm
@@ -294,7 +295,7 @@ def test_many_lists_are_finite():
     for bad in (np.inf, -np.inf, np.nan):
         f_neg = np.zeros((4, 3))
         f_neg[2, 1] = bad
-        with pytest.raises(ValueError, match=f"f_neg has {bad} at position 1; every value must be finite"):
+        with raises(ValueError, f"f_neg has {bad} at position 1; every value must be finite"):
             _by_name.scorer_of_lists([measure], rows)(np.zeros((4, 2)), f_neg)
 
 

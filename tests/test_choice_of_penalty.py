@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value, trials
 from test_choice import KINDS, margins, problem
 
@@ -90,7 +91,7 @@ def test_another_loss():
     found = pnorm.cross_validate(pos, neg, None, POWERS, l2=[1, 0.1], folds=2, metric=margins, loss="logistic")
     expected = by_hand(pos, neg, rankers.columns(3), found.folds, margins, [1, 0.1], loss="logistic")
     np.testing.assert_allclose(found.scores, expected, rtol=2e-2)
-    with pytest.raises(ValueError, match="loss 'hinge' has corners"):
+    with raises(ValueError, "loss 'hinge' has corners"):
         pnorm.cross_validate(pos, neg, None, POWERS, l2=[1], loss="hinge")
 
 
@@ -253,7 +254,7 @@ def test_a_held_out_row_whose_score_overflows_is_refused():
     pos, neg = (1e-4 * X for X in problem(11))  # large coefficients
     folds = [np.where(np.arange(n) < 10, 0, -1) for n in (47, 61)]
     neg[0, 0] = 1e308
-    with pytest.raises(ValueError, match="neg has a row whose score, held out, is more than a float"):
+    with raises(ValueError, "neg has a row whose score, held out, is more than a float"):
         pnorm.cross_validate(pos, neg, None, 1, l2=1e-12, folds=folds, metric="auc")
 
 

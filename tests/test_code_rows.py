@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -104,7 +105,7 @@ def test_held_out_rows_are_the_others():
     with pytest.raises(ValueError, match="share must be"):
         rows.hold_out(1.5)
     one = pnorm.code_rows(X[:3], [1, 0, 0], None)
-    with pytest.raises(ValueError, match="there is 1 positive row, and 2 are needed"):
+    with raises(ValueError, "there is 1 positive row, and 2 are needed"):
         one.hold_out()
 
 
@@ -114,7 +115,7 @@ def test_groups_are_held_out_whole():
     held = [set(part.pos.group) | set(part.neg.group) for part in (train, test)]
     assert len(held[1]) == 3
     assert not held[0] & held[1]
-    with pytest.raises(ValueError, match="groups with both sides: 1; 2 are needed"):
+    with raises(ValueError, "groups with both sides: 1; 2 are needed"):
         pnorm.code_rows(X, Y, H, group=np.zeros(N, int)).hold_out()
 
 
@@ -124,21 +125,19 @@ def test_labels_in_words_and_columns_by_name():
     rows = pnorm.code_rows(table, "y", None, pos_label="fraud", weight="w")
     assert rows.positive == "fraud"
     assert rows.H.names == ("a", "b")
-    with pytest.raises(
-        ValueError, match=r"column 'y' has the labels .*; name the positive label with pos_label=\.\.\."
-    ):
+    with raises(ValueError, r"column 'y' has the labels .*; name the positive label with pos_label=\.\.\."):
         pnorm.code_rows(table, "y", None)
-    with pytest.raises(ValueError, match="no row has the label 'bad' in column 'y'; its labels are"):
+    with raises(ValueError, "no row has the label 'bad' in column 'y'; its labels are"):
         pnorm.code_rows(table, "y", None, pos_label="bad")
-    with pytest.raises(ValueError, match=r"label = 'z' is no column of .*: it has 'a', 'b'"):
+    with raises(ValueError, r"label = 'z' is no column of .*: it has 'a', 'b'"):
         pnorm.code_rows(table, "z", None)
-    with pytest.raises(ValueError, match=r"the weight .w. is -1\.0 in row 5"):
+    with raises(ValueError, r"the weight .w. is -1\.0 in row 5"):
         pnorm.code_rows(
             table.assign(w=np.where(np.arange(N) == 5, -1.0, 1.0)), "y", None, pos_label="fraud", weight="w"
         )
     rows = pnorm.code_rows(table, Y, None, ignore=["y", "w"])
     assert rows.H.names == ("a", "b")
-    with pytest.raises(ValueError, match="no column to learn from"):
+    with raises(ValueError, "no column to learn from"):
         pnorm.code_rows(table[["y"]], "y", None)
     truths = pandas.DataFrame({"a": X[:, 0], "y": ["yes" if y else "no" for y in Y]})
     assert pnorm.code_rows(truths, "y", None).positive == "yes"
@@ -147,49 +146,49 @@ def test_labels_in_words_and_columns_by_name():
 def test_what_cannot_be_used():
     rows = pnorm.code_rows(X, Y, H)
     for run in (pnorm.train, pnorm.minimize, pnorm.minimize_path, pnorm.cross_validate):
-        with pytest.raises(TypeError, match="neg is missing: pass the negative rows, or the label of every row"):
+        with raises(TypeError, "neg is missing: pass the negative rows, or the label of every row"):
             run(X)
-        with pytest.raises(TypeError, match="coded rows have both sides, and weak rankers: neg is given as well"):
+        with raises(TypeError, "coded rows have both sides, and weak rankers: neg is given as well"):
             run(rows, X)
-        with pytest.raises(TypeError, match="coded rows have both sides, and weak rankers: H is given as well"):
+        with raises(TypeError, "coded rows have both sides, and weak rankers: H is given as well"):
             run(rows, H=H)
-    with pytest.raises(TypeError, match="pos is coded rows, and neg is of type ndarray"):
+    with raises(TypeError, "pos is coded rows, and neg is of type ndarray"):
         pnorm.train(rows.pos, X[~Y])
-    with pytest.raises(TypeError, match="neg is coded rows, and pos is of type list"):
+    with raises(TypeError, "neg is coded rows, and pos is of type list"):
         pnorm.train([[1.0]], rows.neg)
-    with pytest.raises(ValueError, match="H is not what these rows were coded with"):
+    with raises(ValueError, "H is not what these rows were coded with"):
         pnorm.train(rows.pos, rows.neg, pnorm.rankers.columns(4))
-    with pytest.raises(ValueError, match="H is not what these rows were coded with"):
+    with raises(ValueError, "H is not what these rows were coded with"):
         pnorm.score(rows.pos, pnorm.rankers.columns(4), np.ones(4))
-    with pytest.raises(TypeError, match="coded rows, of which the values are not kept"):
+    with raises(TypeError, "coded rows, of which the values are not kept"):
         np.asarray(rows.pos)
     other = pnorm.code_rows(X, Y, None)
-    with pytest.raises(ValueError, match="neg was coded with other weak rankers than pos"):
+    with raises(ValueError, "neg was coded with other weak rankers than pos"):
         pnorm.train(rows.pos, other.neg)
     weighted = pnorm.code_rows(X, Y, H, weight=np.ones(N))
-    with pytest.raises(ValueError, match="pos_weight is given, and the coded rows have weights of their own"):
+    with raises(ValueError, "pos_weight is given, and the coded rows have weights of their own"):
         pnorm.train(weighted, pos_weight=np.ones(Y.sum()))
-    with pytest.raises(ValueError, match="column 'label' has only one label, True"):
+    with raises(ValueError, "column 'label' has only one label, True"):
         pnorm.code_rows(X, np.ones(N, bool), H)
     with pytest.raises(ValueError, match="label has 299 values"):
         pnorm.code_rows(X, Y[1:], H)
-    with pytest.raises(ValueError, match=r"label has 301 values, and .* has 300 rows"):
+    with raises(ValueError, r"label has 301 values, and .* has 300 rows"):
         pnorm.code_rows(X, np.r_[Y, True], H)
-    with pytest.raises(ValueError, match="no positive row of positive weight"):
+    with raises(ValueError, "no positive row of positive weight"):
         pnorm.code_rows(X, Y, H, weight=(~Y).astype(float))
-    with pytest.raises(ValueError, match="weights are zero or more"):
+    with raises(ValueError, "weights are zero or more"):
         pnorm.code_rows(X, Y, H, weight=-np.ones(N))
-    with pytest.raises(ValueError, match=r"weight = 'w' names a column, and .* has no names"):
+    with raises(ValueError, r"weight = 'w' names a column, and .* has no names"):
         pnorm.code_rows(X, Y, H, weight="w")
     with pytest.raises(ValueError, match="H must be"):
         pnorm.code_rows(X, Y, "columns")
-    with pytest.raises(TypeError, match="n_cuts is for H='table', and H is given"):
+    with raises(TypeError, "n_cuts is for H='table', and H is given"):
         pnorm.code_rows(X, Y, H, n_cuts=3)
-    with pytest.raises(ValueError, match="folder must be a folder that is there"):
+    with raises(ValueError, "folder must be a folder that is there"):
         pnorm.code_rows(X, Y, H, folder="/nowhere")
     bad = X.copy()
     bad[200, 1] = np.nan
-    with pytest.raises(ValueError, match=r"in the 37 rows from .* on: source has nan at row 15"):
+    with raises(ValueError, r"in the 37 rows from .* on: source has nan at row 15"):
         pnorm.code_rows(bad, Y, H)
 
 
@@ -212,9 +211,9 @@ def test_files_of_text_serve_weak_rankers_of_numbers(tmp_path):
 
 
 def test_what_is_no_option_is_said_before_anything_is_read():
-    with pytest.raises(TypeError, match=r"weights is no option of code_rows, .*; did you mean weight\?"):
+    with raises(TypeError, r"weights is no option of code_rows, .*; did you mean weight\?"):
         pnorm.code_rows("/nowhere", "y", weights="w")
-    with pytest.raises(TypeError, match=r"neg is missing: pnorm.code_rows\(source, label\) reads files"):
+    with raises(TypeError, r"neg is missing: pnorm.code_rows\(source, label\) reads files"):
         pnorm.train("sales/")
 
 
@@ -346,7 +345,7 @@ def test_rows_that_change_between_two_readings_are_refused(tmp_path, monkeypatch
     if is_same:
         assert len(pnorm.code_rows(source, "y", weight="w").pos) == Y.sum()
     else:
-        with pytest.raises(ValueError, match="had other values when it was read first"):
+        with raises(ValueError, "had other values when it was read first"):
             pnorm.code_rows(source, "y", weight="w")
 
 

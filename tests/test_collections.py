@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import trials
 
 import pnorm
@@ -130,7 +131,7 @@ def test_names_of_columns_are_known_after_json():
 def test_a_dictionary_that_is_not_one_of_ours_is_refused(change, message):
     data = pnorm.rankers.thresholds([[0.5], [1.5]]).to_dict()
     change(data)
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.rankers.from_dict(data)
     with pytest.raises(TypeError, match="must be a dictionary"):
         pnorm.rankers.from_dict([data])
@@ -138,7 +139,7 @@ def test_a_dictionary_that_is_not_one_of_ours_is_refused(change, message):
 
 def test_functions_cannot_be_written():
     H = pnorm.rankers.callables([len]) + pnorm.rankers.columns(1)
-    with pytest.raises(TypeError, match="functions cannot be written"):
+    with raises(TypeError, "functions cannot be written"):
         H.to_dict()
 
 
@@ -222,7 +223,7 @@ def test_categories_of_strings_numbers_and_frames():
     assert trace.n_iter > 0
     own = pnorm.rankers.categories(*frames)
     np.testing.assert_array_equal(own.evaluate(frames[0][["size", "colour"]]), H.evaluate(pos))
-    with pytest.raises(ValueError, match="neg has the column 'size' in the place of 'colour'"):
+    with raises(ValueError, "neg has the column 'size' in the place of 'colour'"):
         pnorm.rankers.categories(frames[0], frames[1][["size", "colour"]])
 
 
@@ -242,11 +243,9 @@ def test_numbers_and_strings_of_one_frame():
         same, _ = pnorm.train(H.evaluate(make(pos)), H.evaluate(make(neg)), None, 2, 20)
         np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-12)
         assert len(pnorm.score(make(frame), H, lam)) == 80
-    with pytest.raises(ValueError, match="X has no names of columns, by which these weak rankers"):
+    with raises(ValueError, "X has no names of columns, by which these weak rankers"):
         H.evaluate(frame[["age"]].to_numpy())
-    with pytest.raises(
-        ValueError, match=r"X has 1 columns; these weak rankers were made for 2, the columns pay, age of a frame"
-    ):
+    with raises(ValueError, r"X has 1 columns; these weak rankers were made for 2, the columns pay, age of a frame"):
         pnorm.rankers.normalized(pos[numbers], neg[numbers]).evaluate([[1.0]])
 
 
@@ -275,7 +274,7 @@ def test_messages_say_what_to_try():
             "got 3, the letters of 'day'",
         ),
     ]:
-        with pytest.raises(error, match=message):
+        with raises(error, message):
             call()
 
 
@@ -300,13 +299,13 @@ def test_missing_values_have_a_ranker_of_their_own_or_are_refused():
     assert own.names == ("x0 > 2", "x0 is missing", "x1 > 5.5", "x1 is missing")
     np.testing.assert_array_equal(own.evaluate([[nan, 5.0], [None, 6.0]]), [[0, 1, 0, 0], [0, 1, 1, 0]])
     for maker in (pnorm.rankers.quantile_thresholds, pnorm.rankers.categories):
-        with pytest.raises(ValueError, match="pos has nan at row 0, column 1"):
+        with raises(ValueError, "pos has nan at row 0, column 1"):
             maker(pos, neg)
-    with pytest.raises(ValueError, match="pos has inf at row 0, column 0"):
+    with raises(ValueError, "pos has inf at row 0, column 0"):
         pnorm.rankers.quantile_thresholds([[np.inf]], [[1.0]], missing="own")
     with pytest.raises(ValueError, match="X has nan"):
         pnorm.rankers.thresholds([[0.5]]).evaluate([[nan]])
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'own'"):
+    with raises(ValueError, "missing must be one of 'error', 'own'"):
         pnorm.rankers.thresholds([[0.5]], missing="drop")
     frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [0.5, 1.5, 2.5]})
     H = pnorm.rankers.quantile_thresholds(frame, frame, missing="own")
@@ -329,7 +328,7 @@ def test_missing_values_have_a_ranker_of_their_own_or_are_refused():
     ],
 )
 def test_tables_that_hold_no_categories_are_refused(pos, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.rankers.categories(pos, [["a", 1]])
 
 
@@ -357,7 +356,7 @@ def test_frames_with_two_columns_of_one_name():
 def test_a_file_does_not_contradict_itself():
     data = pnorm.rankers.thresholds([[0.5]], missing="own").to_dict()
     data["missing"] = False
-    with pytest.raises(ValueError, match="numbers, as 'missing' is false"):
+    with raises(ValueError, "numbers, as 'missing' is false"):
         pnorm.rankers.from_dict(data)
     with pytest.raises(ValueError, match="must be finite"):
         pnorm.rankers.categories([[np.inf]], [[1.0]])

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from facts import raises, warns
 from repeats import TRIALS, each_value
 from scipy.integrate import quad
 from scipy.special import ndtr
@@ -622,7 +623,7 @@ def test_a_target_that_is_not_kept_reads_like_no_cut_off(asked):
         f"The nearest cut takes the first {found.depth} of 500 held-out rows, {positives} of them positive: it proves a "
         f"{asked} of at least {100 * found.promised:.4g} % (one-sided bound).",
     ]
-    with pytest.warns(UserWarning, match=rf"no cut-off keeps .* of at least {100 * found.promised:.4g} % \(one-sided"):
+    with warns(UserWarning, rf"no cut-off keeps .* of at least {100 * found.promised:.4g} % \(one-sided"):
         found.takes(F_POS)
 
 
@@ -685,7 +686,7 @@ def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
     ({"precision": 0.8, "at_least": "200"}, TypeError, "at_least, a number of held-out rows .*, must be an integer"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(asked, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.cutoff(F_POS, F_NEG, **asked)
 
 
@@ -704,12 +705,12 @@ def test_a_precision_that_is_not_kept_names_its_rows():
     found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
     assert found.score is None
     told = rf"as none of the first {found.depth} of 2,000 held-out rows is positive. The tests begin with these"
-    with pytest.warns(UserWarning, match=told):
+    with warns(UserWarning, told):
         assert not found.takes(neg).any()
     assert found.depth < 10
-    with pytest.warns(
+    with warns(
         UserWarning,
-        match=r"use it with new labelled rows. Label new rows, and try again or ask for recall= or budget= on these",
+        r"use it with new labelled rows. Label new rows, and try again or ask for recall= or budget= on these",
     ):
         found.takes(neg)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 
 import pnorm
 
@@ -158,13 +159,11 @@ def test_score_in_partitions():
 def test_bad_input():
     pos, neg = sides()
     P, N = parts(pos, 13), parts(neg, 8)
-    with pytest.raises(
-        TypeError, match=r"pos must be a Dask array or data frame; got ndarray\. Use pnorm\.train for rows in"
-    ):
+    with raises(TypeError, r"pos must be a Dask array or data frame; got ndarray\. Use pnorm\.train for rows in"):
         pnorm.dask.train(pos, N)
-    with pytest.raises(TypeError, match="X must be a Dask array"):
+    with raises(TypeError, "X must be a Dask array"):
         pnorm.dask.score(pos, None, np.ones(4))
-    with pytest.raises(ValueError, match="neg must be a matrix, one row per case; got 1 dimensions"):
+    with raises(ValueError, "neg must be a matrix, one row per case; got 1 dimensions"):
         pnorm.dask.minimize(P, da.ones(5))
     with pytest.raises(ValueError, match="columns"):
         pnorm.dask.train(P, N[:, :3])
@@ -176,21 +175,19 @@ def test_bad_input():
         pnorm.dask.minimize(P, N, init=[1.0])
     broken = neg.copy()
     broken[17, 2] = np.nan
-    with pytest.raises(ValueError, match=r"partition 2 of neg: .*row 1, column 2"):
+    with raises(ValueError, r"partition 2 of neg: .*row 1, column 2"):
         pnorm.dask.train(P, parts(broken, 8))
-    with pytest.raises(
-        ValueError, match=r"neg_weight has 4 partitions, and the rows have 12\. Use the same partitions"
-    ):
+    with raises(ValueError, r"neg_weight has 4 partitions, and the rows have 12\. Use the same partitions"):
         pnorm.dask.train(P, N, neg_weight=da.ones(91, chunks=30))
-    with pytest.raises(ValueError, match=r"partition \d+ of neg: neg_weight must have shape"):
+    with raises(ValueError, r"partition \d+ of neg: neg_weight must have shape"):
         pnorm.dask.train(P, N, neg_weight=da.ones(96, chunks=(9, *[8] * 10, 7)))
-    with pytest.raises(ValueError, match=r"partition 1 of pos: pos_weight has the negative weight -1.0 at row 2"):
+    with raises(ValueError, r"partition 1 of pos: pos_weight has the negative weight -1.0 at row 2"):
         pnorm.dask.train(P, N, pos_weight=da.from_array(np.r_[np.ones(15), -1.0, np.ones(44)], chunks=13))
-    with pytest.raises(ValueError, match="pos has no rows that count"):
+    with raises(ValueError, "pos has no rows that count"):
         pnorm.dask.train(P, N, pos_weight=da.zeros(60, chunks=13))
     with pytest.raises(ValueError, match="neg_weight"):
         pnorm.dask.train(P, N, neg_weight=[1.0])
-    with pytest.raises(ValueError, match="init gives scores that, times p, overflow"):
+    with raises(ValueError, "init gives scores that, times p, overflow"):
         pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 
@@ -243,7 +240,7 @@ def test_the_hinge_in_partitions():
     pos, neg = sides()
     found = pnorm.dask.train(parts(pos, 13), parts(neg, 20), None, 2, 30, loss="hinge")
     assert_same(found, pnorm.train(pos, neg, None, 2, 30, loss="hinge"))
-    with pytest.raises(ValueError, match="corners, and minimize needs derivatives"):
+    with raises(ValueError, "corners, and minimize needs derivatives"):
         pnorm.dask.minimize(parts(pos, 13), parts(neg, 20), loss="hinge")
 
 
@@ -256,7 +253,7 @@ def test_groups_of_one_side_leave_partitions_empty():
     lam, trace = pnorm.dask.minimize(P, N, None, 4, **more)
     np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, **more)[0], atol=1e-9)
     assert trace.gap < 1e-9
-    with pytest.raises(ValueError, match="neg_group must hold one label per row, 90; got 89"):
+    with raises(ValueError, "neg_group must hold one label per row, 90; got 89"):
         pnorm.dask.train(P, N, pos_group=pos_group, neg_group=neg_group[1:])
 
 
@@ -282,9 +279,9 @@ def test_dask_frames_elsewhere_are_sent_here():
         lambda: pnorm.rankers.quantile_thresholds(P, P),
         lambda: pnorm.split(P, [1, 0]),
     ):
-        with pytest.raises(TypeError, match=r"is a Dask DataFrame: pnorm\.dask\.train takes these"):
+        with raises(TypeError, r"is a Dask DataFrame: pnorm\.dask\.train takes these"):
             use()
-    with pytest.raises(TypeError, match="pos must be a Dask array or data frame; got Delayed"):
+    with raises(TypeError, "pos must be a Dask array or data frame; got Delayed"):
         pnorm.dask.train(dask.delayed(np.ones)((3, 2)), P)
 
 
@@ -292,7 +289,7 @@ def test_the_side_of_a_fault_is_named():
     pos, neg = sides()
     broken = neg.copy()
     broken[16, 1] = np.inf  # the first row of its partition, which stands for the other side as well
-    with pytest.raises(ValueError, match=r"^partition 2 of neg: neg has inf at row 0, column 1"):
+    with raises(ValueError, r"^partition 2 of neg: neg has inf at row 0, column 1"):
         pnorm.dask.train(parts(pos, 13), parts(broken, 8))
 
 
@@ -302,7 +299,7 @@ def test_sparse_and_coordinate_partitions_are_scored_and_an_overflow_is_refused(
     np.testing.assert_array_equal(pnorm.dask.score(P, None, np.ones(4)).compute(), pnorm.score(pos, None, np.ones(4)))
     P, N = (parts(A, 13).map_blocks(scipy.sparse.coo_matrix) for A in (pos, neg))
     assert_same(pnorm.dask.train(P, N, None, 4, 5), pnorm.train(pos, neg, None, 4, 5))
-    with pytest.raises(ValueError, match="init gives scores that, times p, overflow"):
+    with raises(ValueError, "init gives scores that, times p, overflow"):
         pnorm.dask.minimize(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 
@@ -311,7 +308,7 @@ def test_errors_of_users_functions_keep_their_words():
         return b"\xff".decode("utf-8")
 
     pos, neg = sides()
-    with pytest.raises(ValueError, match=r"partition \d+ of (pos|neg): 'utf-8' codec can't decode byte 0xff"):
+    with raises(ValueError, r"partition \d+ of (pos|neg): 'utf-8' codec can't decode byte 0xff"):
         pnorm.dask.train(parts(pos, 13), parts(neg, 8), [undecided])
 
 
@@ -348,9 +345,7 @@ def test_a_source_that_changes_when_it_is_read_again_is_refused_at_once(monkeypa
         (pnorm.dask.minimize, None, {"l2": 0.1, "max_iter": 5}),
     ):
         for readings in (1, 4):
-            with pytest.raises(
-                ValueError, match=r"partition 1 of pos has changed since it was first read.* persist\(\)"
-            ) as caught:
+            with raises(ValueError, r"partition 1 of pos has changed since it was first read.* persist\(\)") as caught:
                 function(source(readings, change), N, H, **more)
             assert readings == 1 or caught.value.trace.status == "interrupted"
             assert readings == 1 or caught.value.trace.n_iter < 4
@@ -373,9 +368,7 @@ def test_a_partition_that_is_not_as_long_as_it_says_is_refused(H):
         lambda block: block[::3], chunks=((30, 30, 30), (4,)), dtype=float, meta=np.empty((0, 0))
     )
     for function in (pnorm.dask.train, pnorm.dask.minimize):
-        with pytest.raises(
-            ValueError, match=r"partition \d of neg: it has 10 rows, but its chunk in neg\.chunks has 30"
-        ):
+        with raises(ValueError, r"partition \d of neg: it has 10 rows, but its chunk in neg\.chunks has 30"):
             function(parts(pos, 20), short, H)
     unknown = da.from_delayed(dask.delayed(neg[::3]), (np.nan, 4), dtype=float)
     assert_same(pnorm.dask.train(parts(pos, 20), unknown, H, 4, 5), pnorm.train(pos, neg[::3], H, 4, 5))

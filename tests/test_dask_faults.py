@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from facts import raises
 
 import pnorm
 
@@ -195,7 +196,7 @@ def test_files_that_are_away_for_a_moment_are_read_again(tmp_path):
         return frame.from_map(read, range(3), meta=pandas.DataFrame(np.empty((0, 3)), columns=list("abc")))
 
     with workers():
-        with pytest.raises(OSError, match="the file system is away"):
+        with raises(OSError, "the file system is away"):
             pnorm.dask.train(source("first", 0.5), source("second", 0.0), None, 4, 3)
         P, N = source("third", 0.5), source("fourth", 0.0)
         with dask.annotate(retries=2):
@@ -213,6 +214,6 @@ def test_workers_that_run_out_of_memory_are_explained(monkeypatch):
     with dask.config.set(scheduler="synchronous"):
         rows = pnorm.dask.code_rows(parts(pos, 5), neg=parts(neg, 5), H=None)
         monkeypatch.setattr(dask, "compute", compute)
-        with pytest.raises(distributed.KilledWorker, match="all those workers died") as caught:
+        with raises(distributed.KilledWorker, "all those workers died") as caught:
             pnorm.dask.train(rows, p=4)
     assert "make partitions smaller" in caught.value.__notes__[0]

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises, warns
 
 import pnorm
 
@@ -93,7 +94,7 @@ def test_a_frame_with_a_label(case):
     rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, **roles)
     for more in ({}, {"loss": "logistic"}, {"push": "bottom"}, {"group_weight": "equal"}):
         if "group_weight" in more and "group" not in roles:
-            with pytest.raises(ValueError, match="there are no groups to weigh"):
+            with raises(ValueError, "there are no groups to weigh"):
                 pnorm.dask.train(rows, p=3, t_max=4, **more)
             continue
         expected = pnorm.train(POS, NEG, FEW, 3, 4, **of_sides, **more)
@@ -211,7 +212,7 @@ def test_a_table_that_changes_between_its_two_readings_is_refused(changed):
     if changed is None:
         assert pnorm.dask.code_rows(frame, "y").H.to_dict() == pnorm.rankers.from_table(POS, NEG).to_dict()
         return
-    with pytest.raises(ValueError, match="partition 1 has other values than when it was read first"):
+    with raises(ValueError, "partition 1 has other values than when it was read first"):
         pnorm.dask.code_rows(frame, "y")
 
 
@@ -227,7 +228,7 @@ def test_rows_that_count_in_one_of_two_readings_are_refused():
 
     meta = COLUMNS[:0].assign(weight=np.ones(0))
     frame = dd.from_delayed([dask.delayed(read, pure=False)(k) for k in range(4)], meta=meta, verify_meta=False)
-    with pytest.raises(ValueError, match="partition 1 has other values than when it was read first"):
+    with raises(ValueError, "partition 1 has other values than when it was read first"):
         pnorm.dask.code_rows(frame, "y", weight="weight")
 
 
@@ -281,7 +282,7 @@ def test_levels_that_are_not_known_are_told_once(recwarn):
     frame = COLUMNS.assign(e=np.where(GOOD, "x", "z"))
     frame.loc[:60, "e"] = "v"
     levels = pnorm.rankers.categories([["x"]], [["z"]], names=["e"])
-    with pytest.warns(pnorm.rankers.UnknownLevelWarning, match=f"61 of {N} values") as told:
+    with warns(pnorm.rankers.UnknownLevelWarning, f"61 of {N} values") as told:
         rows = pnorm.dask.code_rows(dd.from_pandas(frame[["e", "y"]], npartitions=4), label="y", H=levels)
     assert len(told) == 1
     pnorm.dask.train(rows, t_max=2)
@@ -291,29 +292,25 @@ def test_levels_that_are_not_known_are_told_once(recwarn):
 
 def test_labels_that_do_not_say_which():
     X = dd.from_pandas(COLUMNS, npartitions=3)
-    with pytest.raises(ValueError, match=r"no row has the label 'maybe' in column 'y'; its labels are no \(\d+\), yes"):
+    with raises(ValueError, r"no row has the label 'maybe' in column 'y'; its labels are no \(\d+\), yes"):
         pnorm.dask.train(X, label="y", pos_label="maybe")
     good = X[X["y"] == "yes"]
-    with pytest.raises(
-        ValueError, match=r"column 'y' has only one label, yes \(\d+\); positive and negative rows are needed"
-    ):
+    with raises(ValueError, r"column 'y' has only one label, yes \(\d+\); positive and negative rows are needed"):
         pnorm.dask.train(good, label="y")
     words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
-    with pytest.raises(
-        ValueError, match=r"partition \d of X: column 'y' has the labels .*; name the positive label with pos_label="
+    with raises(
+        ValueError, r"partition \d of X: column 'y' has the labels .*; name the positive label with pos_label="
     ):
         pnorm.dask.train(words, label="y")
     expected = pnorm.train(POS, NEG, H, 2, 3)
     assert_same(pnorm.dask.train(words, H=H, p=2, t_max=3, label="y", pos_label="up"), expected)
     missing = X.assign(y=X["y"].where(X["a"] > -1, None))
-    with pytest.raises(
-        ValueError, match=r"partition \d of X: the label 'y' is missing in row \d+; every row needs one"
-    ):
+    with raises(ValueError, r"partition \d of X: the label 'y' is missing in row \d+; every row needs one"):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
-    with pytest.raises(ValueError, match=r"y has the labels .*; name the positive label with pos_label="):
+    with raises(ValueError, r"y has the labels .*; name the positive label with pos_label="):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), y=two)
-    with pytest.raises(ValueError, match=r"column 'label' has the labels .*; name the positive label with pos_label="):
+    with raises(ValueError, r"column 'label' has the labels .*; name the positive label with pos_label="):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
 
@@ -369,14 +366,14 @@ def test_bad_input():
             "pos must be a Dask array or data frame; got DataFrame",
         ),
     ):
-        with pytest.raises(error, match=message):
+        with raises(error, message):
             use()
     broken = FRAME[list("abcy")].copy()
     broken.loc[107, "b"] = np.inf
-    with pytest.raises(ValueError, match=r"partition 2 of X: X has inf at row 7, column 1 \('b'\)"):
+    with raises(ValueError, r"partition 2 of X: X has inf at row 7, column 1 \('b'\)"):
         pnorm.dask.train(dd.from_pandas(broken, npartitions=3), label="y")
     short = A.map_blocks(lambda block: block[::2], chunks=A.chunks, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, but its chunk in X\.chunks has 50"):
+    with raises(ValueError, r"partition \d of X: it has 25 rows, but its chunk in X\.chunks has 50"):
         pnorm.dask.train(short, label=da.from_array(y, chunks=50))
 
 
@@ -392,7 +389,7 @@ def test_paths_of_penalties_and_powers():
     path = pnorm.dask.minimize_path(rows, p=2, max_iter=0)  # the default path
     np.testing.assert_allclose(path.l2, pnorm.minimize_path(POS, NEG, FEW, p=2, max_iter=0).l2)
     assert sorted(source.reads) == list(range(source.n))
-    with pytest.raises(ValueError, match="one of p, l1 and l2 must be a sequence"):
+    with raises(ValueError, "one of p, l1 and l2 must be a sequence"):
         pnorm.dask.minimize_path(rows, l2=1.0)
 
 
@@ -451,11 +448,11 @@ def test_folds_of_a_column():
 
 def test_folds_that_are_refused():
     rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
-    with pytest.raises(ValueError, match=r"folds = 100 need as many positives .*; got \d+ and \d+"):
+    with raises(ValueError, r"folds = 100 need as many positives .*; got \d+ and \d+"):
         pnorm.dask.cross_validate(rows, folds=100)
-    with pytest.raises(ValueError, match="fold is 'k', which is not a column"):
+    with raises(ValueError, "fold is 'k', which is not a column"):
         pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
-    with pytest.raises(ValueError, match="fold is given together with coded rows"):
+    with raises(ValueError, "fold is given together with coded rows"):
         pnorm.dask.cross_validate(rows, folds="k")
     found = pnorm.dask.cross_validate(rows, p=1, t_max=50, folds=2)
     assert found.rounds.size <= 41
@@ -470,7 +467,7 @@ def test_frames_with_more_columns_are_scored():
     np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
     of_place = pnorm.rankers.columns(3)
     np.testing.assert_array_equal(pnorm.dask.score(X, of_place, [1, 2, 3], ignore=others).compute(), f.compute())
-    with pytest.raises(ValueError, match="ignore is 'z', which is not a column of X; it has 'a'"):
+    with raises(ValueError, "ignore is 'z', which is not a column of X; it has 'a'"):
         pnorm.dask.score(X, None, [1, 2, 3], ignore="z")
-    with pytest.raises(TypeError, match="ignore is 'y', but an array has no column names"):
+    with raises(TypeError, "ignore is 'y', but an array has no column names"):
         pnorm.dask.score(da.ones((4, 3), chunks=2), None, [1, 2, 3], ignore="y")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises
 
 import pnorm
 
@@ -53,7 +54,7 @@ def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
         np.testing.assert_array_equal(labels.compute(), model.predict(ROWS))
         np.testing.assert_array_equal(probabilities.compute(), model.predict_proba(ROWS))
         assert probabilities.compute().shape == (N, 2)
-    with pytest.raises(AttributeError, match=r"no certificate_ of rows in partitions: trace_\.gap"):
+    with raises(AttributeError, r"no certificate_ of rows in partitions: trace_\.gap"):
         _ = model.certificate_
     assert model.feature_importances_.size == 4
     n_pos = int((FRAME["y"] == "good").sum())
@@ -104,7 +105,7 @@ def test_what_is_for_rows_in_memory_is_refused():
         ({"cutoff": {"precision": 0.8}}, "cutoff is for rows in memory"),
         ({"cv": [([0, 1], [2, 3])]}, "cv must be a number of folds"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             PNormPush(**how).fit(X, "y", pos_label="good")
-    with pytest.raises(ValueError, match=r"y must have two classes; got \d+ labels"):
+    with raises(ValueError, r"y must have two classes; got \d+ labels"):
         PNormPush().fit(X, X["a"])

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from problems import HOME, needs
 
 import pnorm
@@ -118,7 +119,7 @@ def test_insurance_claims_have_the_means_of_their_table():
     ],
 )
 def test_insurance_claims_that_cannot_be(given, error, message):
-    with pytest.raises(error, match=f"^{message}"):
+    with raises(error, f"^{message}"):
         pnorm.datasets.insurance_claims(**given)
 
 
@@ -183,7 +184,7 @@ def test_a9a_is_what_scikit_learn_reads():
 def test_another_version_of_a_file_is_refused(tmp_path):
     text = (HOME / "wdbc.data").read_bytes()
     (tmp_path / "wdbc.data").write_bytes(text.replace(b"\n", b"\r\n"))
-    with pytest.raises(ValueError, match=r"wdbc.data has the sha256 [0-9a-f]{64}, and d606af41.* was expected"):
+    with raises(ValueError, r"wdbc.data has the sha256 [0-9a-f]{64}, and d606af41.* was expected"):
         pnorm.datasets.wdbc(tmp_path)
 
 
@@ -192,7 +193,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     content = (HOME / "a9a.libsvm.gz").read_bytes()
     for damaged in (b"no gzip", content[:5000], content[:5000] + bytes(100) + content[5100:]):
         (tmp_path / "a9a.libsvm.gz").write_bytes(damaged)
-        with pytest.raises(ValueError, match="another version of the data"):
+        with raises(ValueError, "another version of the data"):
             pnorm.datasets.a9a(tmp_path)
 
 
@@ -250,7 +251,7 @@ def test_a_file_of_queries_that_is_wrong(tmp_path, text, message):
     good.write_text(LINES)
     wrong.write_text(text)
     for files in (wrong, [good, wrong]):
-        with pytest.raises(ValueError, match=rf"^\S*wrong\.txt(, | ){message}"):
+        with raises(ValueError, rf"^\S*wrong\.txt(, | ){message}"):
             pnorm.datasets.read_svmlight(files)
 
 
@@ -260,21 +261,19 @@ def test_a_compressed_file_of_queries_that_is_damaged(tmp_path, pack, ending):
     packed = pack(LINES.encode() * 100)
     for damaged in (b"no such file", packed[:-12], packed[:40] + bytes(10) + packed[50:]):
         path.write_bytes(damaged)
-        with pytest.raises(
-            ValueError, match=r"train\.txt\.\w*, line \d+: .*; the file cannot be unpacked: it is damaged or"
-        ):
+        with raises(ValueError, r"train\.txt\.\w*, line \d+: .*; the file cannot be unpacked: it is damaged or"):
             pnorm.datasets.read_svmlight(path)
 
 
 def test_files_that_are_none(tmp_path, monkeypatch):
     for files in (5, [], [5], b"train.txt"):
-        with pytest.raises(TypeError, match="files must be the path of a file, or a list of paths; got"):
+        with raises(TypeError, "files must be the path of a file, or a list of paths; got"):
             pnorm.datasets.read_svmlight(files)
     with pytest.raises(FileNotFoundError, match=r"train\.txt"):
         pnorm.datasets.read_svmlight(tmp_path / "train.txt")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(
-        ImportError, match='read_svmlight needs scikit-learn\\. Install it with: pip install "pnorm-push\\[sklearn\\]" '
+    with raises(
+        ImportError, 'read_svmlight needs scikit-learn\\. Install it with: pip install "pnorm-push\\[sklearn\\]" '
     ):
         pnorm.datasets.read_svmlight(tmp_path / "train.txt")
 
@@ -319,9 +318,7 @@ def test_a_set_that_is_not_there_is_fetched(name, monkeypatch, tmp_path):
         np.testing.assert_array_equal(ours[np.lexsort(ours.T)], theirs[np.lexsort(theirs.T)])
 
     (bunch["data"].data if name == "a9a" else bunch["data"][0])[1] = 12345.0
-    with pytest.raises(
-        ValueError, match=rf"{FILES[name][0]} is not in .*, and the set \d+ at OpenML does not hold its rows"
-    ):
+    with raises(ValueError, rf"{FILES[name][0]} is not in .*, and the set \d+ at OpenML does not hold its rows"):
         getattr(pnorm.datasets, name)(tmp_path)
 
 
@@ -332,19 +329,19 @@ def test_without_file_and_network(monkeypatch, tmp_path):
         raise OSError("no route to host")
 
     monkeypatch.setattr(sklearn, "fetch_openml", fetch)
-    with pytest.raises(FileNotFoundError, match=r"spambase.data is not in .*, and OpenML \(its set 44\) could not be "
+    with raises(FileNotFoundError, r"spambase.data is not in .*, and OpenML \(its set 44\) could not be "
                                                 r"reached \(no route to host\): put spambase.data \(sha256"):  # fmt: skip
         pnorm.datasets.spambase(tmp_path)
     missing = tmp_path / "typo"
-    with pytest.raises(FileNotFoundError, match=r"data_home must be a folder with pima.*; there is no folder .*typo"):
+    with raises(FileNotFoundError, r"data_home must be a folder with pima.*; there is no folder .*typo"):
         pnorm.datasets.pima(missing)
     assert not missing.exists()
     monkeypatch.setenv("PNORM_DATA", str(missing))
-    with pytest.raises(FileNotFoundError, match=r"PNORM_DATA must be a folder with wdbc\.data"):
+    with raises(FileNotFoundError, r"PNORM_DATA must be a folder with wdbc\.data"):
         pnorm.datasets.wdbc()
-    with pytest.raises(TypeError, match="data_home must be the path of a folder; got 5"):
+    with raises(TypeError, "data_home must be the path of a folder; got 5"):
         pnorm.datasets.wdbc(5)
     monkeypatch.delenv("PNORM_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(FileNotFoundError, match=r"PNORM_DATA is not set: put magic04.data .* extra 'sklearn' of pnorm"):
+    with raises(FileNotFoundError, r"PNORM_DATA is not set: put magic04.data .* extra 'sklearn' of pnorm"):
         pnorm.datasets.magic()

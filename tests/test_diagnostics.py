@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+from facts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -142,7 +143,7 @@ def test_separability_keeps_the_signs_of_weak_rankers():
     scaled = rankers.normalized([[0.0, 0.0]], [[7.0, 1.1]])
     assert separability(pos, neg, scaled, signs=[-1, 0]).kind == "overlapping"
     assert separability(pos, neg, scaled, signs=[1, 0]).kind == "separable"
-    with pytest.raises(ValueError, match="signs has 1 for x0, and its own sign is -1"):
+    with raises(ValueError, "signs has 1 for x0, and its own sign is -1"):
         separability(pos, neg, falls, signs=[1, 0])
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value
 from scipy.stats import chi2_contingency
 
@@ -491,13 +492,13 @@ def test_a_new_level_is_drift_where_all_were_frequent(share):
 def test_profiles_of_others_are_refused():
     kept = pnorm.profile(A, None, [1.0, 2.0, 3.0])
     for H, lam in ((None, [1.0, 2.0, 4.0]), (rankers.columns(3, names=["a", "b", "c"]), [1.0, 2.0, 3.0])):
-        with pytest.raises(ValueError, match="old is a profile of other weak rankers or other coefficients"):
+        with raises(ValueError, "old is a profile of other weak rankers or other coefficients"):
             pnorm.drift(kept, B, H, lam)
-    with pytest.raises(ValueError, match="old_weight is for rows, and old is a profile"):
+    with raises(ValueError, "old_weight is for rows, and old is a profile"):
         pnorm.drift(kept, B, None, [1.0, 2.0, 3.0], old_weight=np.ones(500))
-    with pytest.raises(ValueError, match="new lacks the column"):
+    with raises(ValueError, "new lacks the column"):
         pnorm.drift(OLD, {"city": NEW["city"]}, TABLE, LAM)
-    with pytest.raises(OverflowError, match="of row 0, or a part of its sum, is more than a double holds"):
+    with raises(OverflowError, "of row 0, or a part of its sum, is more than a double holds"):
         pnorm.drift(A, 1e10 * B, None, [1e300, 1.0, 1.0])
 
 
@@ -506,7 +507,7 @@ def test_profiles_of_others_are_refused():
 )
 def test_a_profile_with_too_few_or_too_many_columns_is_refused(times, message):
     data = pnorm.profile(A, None, [1.0, 2.0, 3.0]).to_dict()
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.drift(data | {"columns": data["columns"] * times}, B, None, [1.0, 2.0, 3.0])
 
 
@@ -524,7 +525,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_damaged_profiles_are_refused(name):
     changes, message = BROKEN[name]
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.Profile.from_dict(pnorm.profile(A, None, [1.0, 2.0, 3.0]).to_dict() | changes)
 
 
@@ -547,7 +548,7 @@ def test_damaged_columns_are_refused(name):
     column = data["columns"][0] | changes
     if column["kind"] != "levels":
         column.pop("levels")
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.Profile.from_dict(data | {"columns": [column]})
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -135,7 +136,7 @@ def test_only_columns_in_use_are_read():
 @pytest.mark.parametrize(("rows", "what"), [(X[:1], "a single row"), (X[[2, 2]], "equal rows")], ids=["one", "equal"])
 def test_rows_that_do_not_differ_need_a_reference(rows, what):
     H, lam = rankers.columns(3, names=["a", "b", "c"]), np.array([1.0, -2.0, 0.5])
-    with pytest.raises(ValueError, match=rf"X has {what} and there is no reference.*Pass reference=training rows"):
+    with raises(ValueError, rf"X has {what} and there is no reference.*Pass reference=training rows"):
         pnorm.explain(rows, H, lam)
     assert pnorm.explain(rows, H, lam, reference=X).contributions.any()
     assert not pnorm.explain(rows, H, [0.0, 0.0, 0.0]).contributions.any()
@@ -175,9 +176,9 @@ def test_reasons_are_the_largest_contributions_that_raise_the_score():
     other = pnorm.explain(rows, H, [1e-4, 0.5, 8.0], reference=[31000, 2, 0.0])
     assert other.top(0, 2) == ["income = 52,000 (+2.10)", "share = 0.25 (+2.00)"]
     assert other.top(0, 9) == ["income = 52,000 (+2.10)", "share = 0.25 (+2.00)", "visits = 3 (+0.50)"]
-    with pytest.raises(ValueError, match="row must be below 2, counted from 0; got 2"):
+    with raises(ValueError, "row must be below 2, counted from 0; got 2"):
         found.top(2)
-    with pytest.raises(ValueError, match="n must be at least 1; got 0"):
+    with raises(ValueError, "n must be at least 1; got 0"):
         found.reasons(0)
 
 
@@ -374,7 +375,7 @@ def test_a_frame_of_the_contributions():
     ],
 )
 def test_what_cannot_be_explained(arguments, reference, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.explain(*arguments, reference=reference)
 
 
@@ -471,14 +472,14 @@ def test_a_weight_is_a_number_of_copies():
     ],
 )
 def test_weights_that_are_none(call, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         call()
 
 
 def test_importance_names_the_side_that_does_not_fit():
-    with pytest.raises(ValueError, match="neg has 2 columns; these weak rankers were made for 3"):
+    with raises(ValueError, "neg has 2 columns; these weak rankers were made for 3"):
         pnorm.importance(X, X[:, :2], None, [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="metric must be one of 'partial_auc'"):
+    with raises(ValueError, "metric must be one of 'partial_auc'"):
         pnorm.importance(X, X, None, [1.0, 2.0, 3.0], "best")
 
 
@@ -515,7 +516,7 @@ def test_shapes_come_in_the_order_of_their_ranges_and_by_name():
     assert [shape.range for shape in found] == [3.0, 1.0]
     assert found["a"] is found[1]
     assert found["b"].shares.size == 0
-    with pytest.raises(KeyError, match="no column 'c' has a shape; there are b, a"):
+    with raises(KeyError, "no column 'c' has a shape; there are b, a"):
         found["c"]
     assert repr(found) == "<Shapes of 2 columns>"
     assert repr(found["b"]) == "<Shape of b: 3 pieces, range 3>"
@@ -602,7 +603,7 @@ def test_columns_as_they_are_have_a_shape_over_the_values_of_rows():
     (shape,) = pnorm.shapes([2.0, 0.0], H, [[1.0, 0.0], [5.0, 9.0]])
     assert (shape.slope, shape.ends, shape.range) == (2.0, (1.0, 5.0), 10.0)
     np.testing.assert_array_equal(shape.at(np.array([1.0, 5.0])), [2.0, 10.0])
-    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers were made for 2"):
+    with raises(ValueError, "X has 1 columns; these weak rankers were made for 2"):
         pnorm.shapes([2.0, 0.0], H, [[1.0]])
 
 

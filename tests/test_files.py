@@ -8,6 +8,7 @@ import stat
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises, warns
 from hypothesis import given
 from hypothesis import strategies as st
 from test_collections import many
@@ -85,7 +86,7 @@ def test_columns_as_they_are_come_back_by_position(path):
     assert (model.p, model.metadata) == (None, {})
     np.testing.assert_array_equal(model.score(frame), [5.0, 9.0])
     np.testing.assert_array_equal(model.score(frame[["pay", "age"]]), [7.0, 12.0])
-    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers were made for 2"):
+    with raises(ValueError, "X has 1 columns; these weak rankers were made for 2"):
         model.score(frame[["age"]])
     pnorm.save(path, [2.0, 1.0], pnorm.rankers.columns(frame))
     np.testing.assert_array_equal(pnorm.load(path).score(frame[["pay", "age"]]), [5.0, 9.0])
@@ -97,7 +98,7 @@ def test_what_a_model_says_of_itself(path):
     assert repr(pnorm.load(str(path))) == "<ScoringFunction: 1 of 3 weak rankers in use, p = 4>"
     pnorm.save(path, [1.0, 0.25, 0.0], H)
     assert repr(pnorm.load(path)) == "<ScoringFunction: 2 of 3 weak rankers in use>"
-    with pytest.raises(TypeError, match=r"got ScoringFunction\. Call model\.score\(X\)"):
+    with raises(TypeError, r"got ScoringFunction\. Call model\.score\(X\)"):
         pnorm.score([[1.0]], H, pnorm.load(path))
 
 
@@ -138,9 +139,7 @@ def test_a_cut_off_comes_back_and_says_which_rows_to_take(path, asked):
     at = f"{found.score!r}".removesuffix(".0")
     assert str(pnorm.Cutoff.from_dict(old)) == str(found).replace(f"score of {found._written} ", f"score of {at} ")
     for text in ("", "1_0", "high", f"{found.score + 1}"):
-        with pytest.raises(
-            ValueError, match="'written' of the cut-off must be 'nearest', rounded to six digits or more"
-        ):
+        with raises(ValueError, "'written' of the cut-off must be 'nearest', rounded to six digits or more"):
             pnorm.Cutoff.from_dict(old | {"written": text})
     X = np.append(np.linspace(-40.0, 40.0, 999), found.score)[:, None]
     taken = model.predict(X)
@@ -167,7 +166,7 @@ def test_a_model_made_in_memory_is_that_of_its_parts(path):
     assert (loaded.metadata, loaded.cutoff, loaded.version, loaded.p) == ({"a": 1}, cut, pnorm.__version__, 4.0)
     pnorm.save(path, loaded, metadata={"b": 2})
     assert pnorm.load(path).metadata == {"b": 2}
-    with pytest.raises(ValueError, match="a ScoringFunction brings its own p; leave p out"):
+    with raises(ValueError, "a ScoringFunction brings its own p; leave p out"):
         pnorm.save(path, model, p=2)
     assert pnorm.ScoringFunction([1.0, 2.0]).score([[1.0, 1.0]]).tolist() == [3.0]
     assert pnorm.ScoringFunction([2.0], [lambda X: X[:, 0]]).score(np.ones((1, 1))).tolist() == [2.0]
@@ -227,7 +226,7 @@ def test_a_model_in_memory_warns_of_separable_rows_as_its_intercept_does():
     ],
 )
 def test_parts_that_are_no_model(how, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.ScoringFunction(**how)
 
 
@@ -235,9 +234,9 @@ def test_a_model_without_a_cut_off(path):
     pnorm.save(path, [1.0])
     model = pnorm.load(path)
     assert model.cutoff is None
-    with pytest.raises(TypeError, match=r"cutoff must be what pnorm\.cutoff returns; got float"):
+    with raises(TypeError, r"cutoff must be what pnorm\.cutoff returns; got float"):
         pnorm.save(path, [1.0], cutoff=0.5)
-    with pytest.raises(ValueError, match=r"has no cut-off: choose one with pnorm.cutoff.*cutoff=found"):
+    with raises(ValueError, r"has no cut-off: choose one with pnorm.cutoff.*cutoff=found"):
         model.predict([[1.0]])
 
 
@@ -247,7 +246,7 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row_and_warns(path, f_neg):
     pnorm.save(path, [1.0], cutoff=found)
     model = pnorm.load(path)
     assert model.cutoff.to_dict() == found.to_dict()
-    with pytest.warns(UserWarning, match=r"no row is taken: no cut-off keeps a precision of 99.9 % with 95 %") as told:
+    with warns(UserWarning, r"no row is taken: no cut-off keeps a precision of 99.9 % with 95 %") as told:
         assert model.predict([[1.0], [99.0]]).tolist() == [False, False]
     assert told[0].filename == __file__
 
@@ -284,16 +283,16 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row_and_warns(path, f_neg):
 def test_a_cut_off_that_does_not_fit_is_refused_by_name(path, change, message):
     found = pnorm.cutoff(F_POS, F_NEG, precision=0.7).to_dict()
     for make in (pnorm.Cutoff.from_dict, lambda data: rewritten(path, data)):
-        with pytest.raises((ValueError, TypeError), match=message):
+        with raises((ValueError, TypeError), message):
             make(found | change)
 
 
 def test_a_cut_off_that_lacks_a_field_is_refused():
     found = pnorm.cutoff(F_POS, F_NEG, precision=0.7).to_dict()
     for key in found.keys() - {"written"}:
-        with pytest.raises(ValueError, match=f"the cut-off must have the field '{key}'"):
+        with raises(ValueError, f"the cut-off must have the field '{key}'"):
             pnorm.Cutoff.from_dict({name: value for name, value in found.items() if name != key})
-    with pytest.raises(TypeError, match="the cut-off must be a dictionary, as to_dict returns it; got list"):
+    with raises(TypeError, "the cut-off must be a dictionary, as to_dict returns it; got list"):
         pnorm.Cutoff.from_dict([found])
 
 
@@ -338,7 +337,7 @@ def rewritten(path, cutoff):
 )
 def test_what_a_file_cannot_hold_is_refused_before_it_is_touched(path, arguments, error, message):
     path.write_text("old")
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.save(path, *arguments)
     assert path.read_text() == "old"
     assert os.listdir(path.parent) == [path.name]
@@ -419,7 +418,7 @@ def test_what_it_does_not_know_it_refuses(path, change, message):
     data = written(path)
     change(data)
     path.write_text(json.dumps(data))
-    with pytest.raises(ValueError, match=message) as caught:
+    with raises(ValueError, message) as caught:
         pnorm.load(path)
     assert str(caught.value).startswith(f"{path} is no model")
     assert len(str(caught.value)) < 400
@@ -457,7 +456,7 @@ def test_what_it_does_not_know_it_refuses(path, change, message):
 )
 def test_text_that_is_no_model(path, text, message):
     path.write_text(text)
-    with pytest.raises(ValueError, match=message) as caught:
+    with raises(ValueError, message) as caught:
         pnorm.load(path)
     assert len(str(caught.value)) < 400
 
@@ -539,18 +538,18 @@ def test_nobody_reads_half_a_file_who_could_not_read_the_whole(path, monkeypatch
 
 
 def test_where_no_file_can_be(path, monkeypatch):
-    with pytest.raises(ValueError, match="is a folder or a device"):
+    with raises(ValueError, "is a folder or a device"):
         pnorm.save(path.parent, [1.0])
-    with pytest.raises(ValueError, match="is a folder or a device"):
+    with raises(ValueError, "is a folder or a device"):
         pnorm.save(os.devnull, [1.0])
     with pytest.raises(FileNotFoundError, match="no such folder"):
         pnorm.save(path / "model.json", [1.0])
     for wrong in (3, None, open):
-        with pytest.raises(TypeError, match="path must be the name of a file"):
+        with raises(TypeError, "path must be the name of a file"):
             pnorm.save(wrong, [1.0])
     pnorm.save(path, [1.0])
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(PermissionError, match="may not be written"):
+    with raises(PermissionError, "may not be written"):
         pnorm.save(path, [2.0])
     assert pnorm.load(path).lam.tolist() == [1.0]
 
@@ -608,7 +607,7 @@ def test_codes_for_which_no_place_is_left_are_refused_before_they_are_written(tm
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "posix_fallocate", none_left, raising=False)
-    with pytest.raises(OSError, match="No space left on device") as raised:
+    with raises(OSError, "No space left on device") as raised:
         pnorm.code_rows(ROWS, LABELS, pnorm.rankers.quantile_thresholds(ROWS, ROWS, 99), folder=tmp_path)
     assert raised.value.filename == str(tmp_path)
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from facts import raises
 from memory import peak
 from repeats import each_value
 
@@ -160,13 +161,13 @@ def test_what_is_no_number_is_named(kind, values, error, message):
         X = pa.table(columns) if kind == "arrow" else pl.DataFrame(columns)
     else:
         X = pa.table(columns) if kind == "arrow" else pl.DataFrame(columns)
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         _checks.matrix(X, "X", False)
 
 
 def test_frames_of_no_columns_and_of_no_rows():
     for X in (pd.DataFrame(index=[0, 1]), pa.table({"a": [1.0]}).select([])):
-        with pytest.raises(ValueError, match=r"X has no columns|X is empty"):
+        with raises(ValueError, r"X has no columns|X is empty"):
             _checks.matrix(X, "X")
     for X in (pd.DataFrame({"a": []}), pl.DataFrame({"a": []}), pa.table({"a": pa.array([], pa.float64())})):
         with pytest.raises(ValueError, match="X is empty"):
@@ -178,7 +179,7 @@ def test_objects_that_are_numbers():
     np.testing.assert_array_equal(_checks.matrix(frame, "X"), [[1, 1], [2.5, 2], [1, 3]])
     frame.loc[1, "a"] = None
     np.testing.assert_array_equal(_checks.matrix(frame, "X", True), [[1, 1], [np.nan, 2], [1, 3]])
-    with pytest.raises(ValueError, match=r"X has None at row 1, column 0 \('a'\)"):
+    with raises(ValueError, r"X has None at row 1, column 0 \('a'\)"):
         _checks.matrix(frame, "X", False)
 
 
@@ -216,12 +217,12 @@ def test_whole_numbers_that_would_be_one_float_are_refused(form):
     ]
     named = r"column 0 \('t'\)" if "pandas" in form or form in ("polars", "arrow") else "column 0"
     for call in calls:
-        with pytest.raises(ValueError, match=rf"has \d+ and \d+ in {named}, which are one number as floats; subtract"):
+        with raises(ValueError, rf"has \d+ and \d+ in {named}, which are one number as floats; subtract"):
             call()
     # one number on either side, and another one
     constant = [A * [0, 1] + offset + [more, 0] for A, more in zip(small, (3, 0), strict=True)]
     for function in (pnorm.train, pnorm.minimize, pnorm.rankers.quantile_thresholds, kernel.train):
-        with pytest.raises(ValueError, match=rf"pos or neg has {FAR} and {FAR + 3} in {named}"):
+        with raises(ValueError, rf"pos or neg has {FAR} and {FAR + 3} in {named}"):
             function(*map(make, constant))
     # where no two become one, large numbers are taken as they are, and columns that do not count are not looked at
     far = [A * [2**20, 1] + offset for A in small]
@@ -240,5 +241,5 @@ def test_to_look_for_large_whole_numbers_takes_no_memory():
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("make", [np.asarray, lambda A: A.astype(object), lambda A: pa.table({"t": A[:, 0]})])
 def test_large_whole_numbers_of_either_sign_are_looked_for(make, sign):
-    with pytest.raises(ValueError, match="which are one number as floats"):
+    with raises(ValueError, "which are one number as floats"):
         _checks.matrix(make(np.array([[FAR], [FAR + 1], [0]]) * sign), "X")

@@ -18,6 +18,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+from facts import raises
 from memory import peak
 from repeats import TRIALS, some
 from test_collections import many
@@ -223,7 +224,7 @@ def test_memory_that_a_file_takes_to_load(tmp_path, tried, bomb):
 
 def test_a_file_of_brackets_is_refused_and_one_of_names_with_brackets_is_not(tmp_path):
     path = tmp_path / "m.json"
-    with pytest.raises(ValueError, match=r"has 9006 lists and dictionaries in \d+ characters"):
+    with raises(ValueError, r"has 9006 lists and dictionaries in \d+ characters"):
         pnorm.save(path, [1.0], metadata={"a": [[]] * 9_000})
     assert not path.exists()
     names = [f"weight[{j}]" for j in range(2_000)]
@@ -237,7 +238,7 @@ def test_brackets_in_strings_are_text(tmp_path):
     pnorm.save(path, [1.0], metadata=about)
     assert pnorm.load(path).metadata == about
     path.write_text(path.read_text().replace('"p": null', '"p": [' + "[]," * 99_999 + "[]]"))
-    with pytest.raises(ValueError, match=r"has 100006 lists and dictionaries in \d+ characters"):
+    with raises(ValueError, r"has 100006 lists and dictionaries in \d+ characters"):
         pnorm.load(path)
 
 
@@ -268,7 +269,7 @@ def test_numbers_of_one_hash_take_no_longer_than_others(tmp_path, what):
     elif what == "labels":
         pos, neg = pnorm.split(column, SAME_HASH, positive=SAME_HASH[7])
         assert (len(pos), len(neg)) == (1, 59_999)
-        with pytest.raises(ValueError, match="say which label of y is positive"):
+        with raises(ValueError, "say which label of y is positive"):
             pnorm.split(column, SAME_HASH)
     elif what.endswith("decimals"):
         factor = 1 if what == "decimals" else decimal.Decimal(2**61 - 1).scaleb(5000)
@@ -290,7 +291,7 @@ def test_numbers_of_one_hash_take_no_longer_than_others(tmp_path, what):
 
 def test_too_many_levels_are_refused_before_they_are_looked_at():
     made = pnorm.rankers.categories([[0]], [[1]]).to_dict()
-    with pytest.raises(ValueError, match="a column has 65536 levels; there can be 65535 at most"):
+    with raises(ValueError, "a column has 65536 levels; there can be 65535 at most"):
         pnorm.rankers.from_dict({**made, "levels": [[object()] * 2**16]})
 
 
@@ -328,7 +329,7 @@ def test_levels_and_labels_are_equal_as_numbers_are():
     with pytest.warns(pnorm.rankers.UnknownLevelWarning, match="3 of 3 values"):
         assert not H.evaluate([[float(2**53)], [0.25], [2**53 + 2]]).any()
     for twice in ([1, True], [1.0, 1], [0, -0.0], [1e300, int(1e300)], ["a", "a"], [None, None]):
-        with pytest.raises(ValueError, match="different levels in every column"):
+        with raises(ValueError, "different levels in every column"):
             pnorm.rankers.from_dict({**H.to_dict(), "levels": [twice], "names": ["a", "b"]})
     pos, neg = pnorm.split([[0.0], [1.0], [2.0], [3.0]], [1, 1.0, 0, False])
     assert (len(pos), len(neg)) == (2, 2)
@@ -732,7 +733,7 @@ def test_a_set_that_unpacks_to_more_than_it_should(tmp_path):
     (tmp_path / "a9a.libsvm.gz").write_bytes(gzip.compress(bytes(2**27), 1))
 
     def read():
-        with pytest.raises(ValueError, match="another version of the data"):
+        with raises(ValueError, "another version of the data"):
             pnorm.datasets.a9a(tmp_path)
 
     assert peak(read) < 2**26

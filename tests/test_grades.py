@@ -5,6 +5,7 @@ import literal
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value, trials
 from test_reference import assert_same_run, outputs
 
@@ -284,5 +285,5 @@ def test_so_many_grades_are_refused(monkeypatch):
     assert _checks.case_weights(1000, 1000, pos_grade=y, neg_grade=y).groups.pos.size == 999 * 1000 // 2
     monkeypatch.setattr(grouping, "_REPEATS", 1000)
     assert _checks.case_weights(60, 60, pos_grade=y[:60], neg_grade=y[:60]).groups.pos.size == 59 * 60 // 2
-    with pytest.raises(ValueError, match="a row is apart from 500 of them in its group on average"):
+    with raises(ValueError, "a row is apart from 500 of them in its group on average"):
         _checks.case_weights(1000, 1000, pos_grade=y, neg_grade=y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -123,7 +124,7 @@ def test_the_estimator():
         )
         np.testing.assert_allclose(model.lam_, lam, rtol=1e-9)
     assert model.certificate_.gap < 1e-9
-    with pytest.raises(ValueError, match="there are no groups to weigh"):
+    with raises(ValueError, "there are no groups to weigh"):
         PNormPush(group_weight="equal").fit(X, y)
     PNormPush(group_weight="equal", early_stopping=True, scoring="log_objective", validation_fraction=0.4).fit(
         X, y, groups=groups
@@ -164,9 +165,9 @@ def test_boosters(make):
     assert (grad[40:] == 0).all()
     assert repr(make(4, group_weight="equal")).endswith("_objective(p=4, group_weight='equal')")
     assert make(4, group_weight="equal") == make(4, group_weight="equal") != make(4)
-    with pytest.raises(ValueError, match="there are no lists"):
+    with raises(ValueError, "there are no lists"):
         boosting._Rows.read(y, f, None, None, "equal")
-    with pytest.raises(ValueError, match="but weights of lists are given"):
+    with raises(ValueError, "but weights of lists are given"):
         boosting._Rows.read(y, f, np.ones(4), sizes, "equal")
 
 
@@ -178,7 +179,7 @@ def test_partitions():
         one = getattr(pnorm.dask, run)(*sides, None, 4, **how, **given())[0]
         other = getattr(pnorm, run)(POS, NEG, None, 4, **how, **given())[0]
         np.testing.assert_allclose(one, other, rtol=1e-6)
-        with pytest.raises(ValueError, match="there are no groups to weigh"):
+        with raises(ValueError, "there are no groups to weigh"):
             getattr(pnorm.dask, run)(*sides, **EQUAL)
 
 
@@ -192,7 +193,7 @@ def test_weights_of_any_size_are_shares():
 
 @pytest.mark.parametrize("run", [pnorm.train, pnorm.minimize, pnorm.minimize_path, pnorm.cross_validate])
 def test_refusals(run):
-    with pytest.raises(ValueError, match="group_weight is 'equal', and there are no groups to weigh"):
+    with raises(ValueError, "group_weight is 'equal', and there are no groups to weigh"):
         run(POS, NEG, **EQUAL)
-    with pytest.raises(ValueError, match="group_weight must be one of 'pairs', 'equal'; got 'rows'"):
+    with raises(ValueError, "group_weight must be one of 'pairs', 'equal'; got 'rows'"):
         run(POS, NEG, **GROUPS, group_weight="rows")

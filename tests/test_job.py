@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value, trials
 from scipy import sparse
 from scipy.interpolate import BSpline
@@ -285,9 +286,9 @@ def test_quality_of_tables_of_scores(push):
     coarse = quality(of(pos, neg, size=500, top=200), None, **how)
     for a, b in zip(coarse.measures, rows.measures, strict=True):
         assert b.value.low - 0.01 <= a.value <= b.value.high + 0.01
-    with pytest.raises(ValueError, match="the table of 'b' has weights"):
+    with raises(ValueError, "the table of 'b' has weights"):
         quality(pos, neg, {"b": (of(pos, neg, np.ones(300)), None)})
-    with pytest.raises(ValueError, match="others\\['b'\\] must score the same rows"):
+    with raises(ValueError, "others\\['b'\\] must score the same rows"):
         quality(pos, neg, {"b": (of(pos[1:], neg), None)})
 
 
@@ -368,7 +369,7 @@ def test_first_probabilities_alone_may_be_wrong(of_first, positives, off, is_wro
     ],
 )
 def test_quality_refuses(how, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         quality([1.0, 2.0], [0.0, 1.0, 1.5, 3.0], **how)
 
 
@@ -429,7 +430,7 @@ def test_a_share_of_either_class():
     ],
 )
 def test_either_part_needs_both_classes(hold, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         hold()
 
 
@@ -599,11 +600,11 @@ def test_the_latest_rows_of_a_column_of_a_frame(library):
     ],
 )
 def test_times_that_say_nothing(times, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         hold_out.latest(times, 0.3, name="'when'")
     known = hold_out.Times("when", "date")
     known.add(["", ""], np.arange(2))
-    with pytest.raises(ValueError, match="no row has a time in when"):
+    with raises(ValueError, "no row has a time in when"):
         hold_out.latest(["", ""], name="when", known=known)
 
 
@@ -700,7 +701,7 @@ def test_weak_rankers_that_are_given():
     ],
 )
 def test_learning_refuses(how, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         learn(*sides_of(*mixed(60)), **how)
 
 
@@ -948,7 +949,7 @@ def test_a_table_of_its_own_to_test_on():
     assert any("Turin" in text for text in found.warnings)
     assert len(found.reasons) == 2
     assert found.rows.tolist() == list(range(90))
-    with pytest.raises(ValueError, match="a table of their own"):
+    with raises(ValueError, "a table of their own"):
         found.refit()
 
 
@@ -992,13 +993,13 @@ def test_one_row_to_train_on():
 )
 def test_testing_refuses_before_it_learns(how, message):
     table, y = mixed(100)
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         job.tested(table, y, hold_out.share(y), progress=lambda *stage: pytest.fail(f"it is {stage}"), **how)
 
 
 def test_testing_needs_both_classes_in_either_part():
     table, y = mixed(100)
-    with pytest.raises(ValueError, match="none of the 3 rows held out is positive"):
+    with raises(ValueError, "none of the 3 rows held out is positive"):
         job.tested(table, y, ~y & (np.cumsum(~y) <= 3))
 
 

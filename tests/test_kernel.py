@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from facts import raises, warns
 from repeats import each_value
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.optimize import minimize as scipy_minimize
@@ -198,7 +199,7 @@ def test_steps_that_diverge_are_told(price):
     pos, neg = sides(8, 8)
     with pytest.raises(OverflowError, match="Pass a smaller eta"):
         kernel.train(pos, neg, eta=1e300, loss="squared", price=price, t_max=5)
-    with pytest.raises(OverflowError, match=r"do not diverge\. Pass a smaller eta"):
+    with raises(OverflowError, r"do not diverge\. Pass a smaller eta"):
         kernel.train(pos, neg, loss="squared", eta=50.0, price=price, t_max=1000)
 
 
@@ -266,9 +267,9 @@ def test_the_default_width_is_that_of_the_data():
         for name in ("rbf", "laplacian"):
             gammas = [kernel.train(*some, name, t_max=0)[0].params["gamma"] for some in (dense, sparse)]
             assert gammas[0] == pytest.approx(gammas[1], rel=1e-9)
-    with pytest.raises(ValueError, match="too extreme for a default gamma"):
+    with raises(ValueError, "too extreme for a default gamma"):
         kernel.train(pos * 1e-155, neg * 1e-155)
-    with pytest.raises(ValueError, match="too extreme for a default gamma"):
+    with raises(ValueError, "too extreme for a default gamma"):
         kernel.train(pos * 1e155, neg * 1e155)
 
 
@@ -296,9 +297,9 @@ def test_the_size_of_a_kernel_is_made_up_for_by_the_penalty(unit, size):
 
 def test_a_kernel_that_overflows_is_told():
     pos, neg = sides(5, 6)
-    with pytest.raises(ValueError, match="the training rows is inf; scale"):
+    with raises(ValueError, "the training rows is inf; scale"):
         kernel.train(pos * 1e120, neg * 1e120, "polynomial", gamma=1.0)
-    with pytest.raises(ValueError, match="the training rows is inf; scale"):
+    with raises(ValueError, "the training rows is inf; scale"):
         kernel.minimize(pos * 1e120, neg * 1e120, "polynomial", gamma=1.0)
 
 
@@ -592,7 +593,7 @@ def test_the_minimiser_refuses_what_it_cannot_do():
     own = pnorm.objectives.Loss(lambda z: np.logaddexp(0, -z), lambda z: -1 / (1 + np.exp(z)))
     with pytest.raises(ValueError, match="does not provide"):
         kernel.minimize(pos, neg, loss=own)
-    with pytest.raises(ValueError, match="pass fewer rows, or call pnorm"):
+    with raises(ValueError, "pass fewer rows, or call pnorm"):
         kernel.minimize(pos, neg, memory_limit=1000)
     model, trace = kernel.minimize(pos, neg, max_iter=1)
     assert (trace.status, trace.n_iter) == ("max_iter", 1)
@@ -752,11 +753,11 @@ def test_a_push_whose_losses_come_down_to_zero():
     exact, of_minimum = kernel.minimize([[9.0], [8.0]], [[0.0], [1.0]], "linear", "squared_hinge", p=4, lam=1e-3)
     assert of_minimum.distances[-1] < 1e-6
     assert trace.descended[-1] - of_minimum.descended[-1] <= trace.gap
-    with pytest.raises(ValueError, match="p must be at least 1"):
+    with raises(ValueError, "p must be at least 1"):
         kernel.train([[9.0]], [[0.0]], p=0.5)
-    with pytest.raises(ValueError, match="both set the price"):
+    with raises(ValueError, "both set the price"):
         kernel.train([[9.0]], [[0.0]], p=2, price=pnorm.objectives.Exponential())
-    with pytest.raises(ValueError, match="price must be a Power or an Exponential in a kernel space"):
+    with raises(ValueError, "price must be a Power or an Exponential in a kernel space"):
         kernel.minimize([[9.0]], [[0.0]], price=pnorm.objectives.Price(np.square, lambda r: 2 * r))
 
 
@@ -932,7 +933,7 @@ def test_the_constants_of_table_1_where_they_are_legible():
 def test_the_schedule_checks_the_conditions(change, message):
     arguments = dict(n_pos=100, n_neg=100, loss="logistic", kappa=1.0, s=1.0, theta=0.5, gamma=0.2)
     kernel.schedule(**arguments)
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         kernel.schedule(**{**arguments, **change})
 
 
@@ -1005,7 +1006,7 @@ def bad(A, B):
 )  # fmt: skip
 def test_bad_input_is_told(change, error, message):
     pos, neg = sides(5, 6)
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         kernel.train(**{"pos": pos, "neg": neg, **change})
 
 
@@ -1014,13 +1015,13 @@ def test_rows_to_score_must_fit():
     frames = [pd.DataFrame(side, columns=list("abc")) for side in (pos, neg)]
     model, _ = kernel.train(*frames)
     np.testing.assert_array_equal(model.score(frames[0][["c", "a", "b"]]), model.score(pos))
-    with pytest.raises(ValueError, match="X has 2 columns and the training rows have 3"):
+    with raises(ValueError, "X has 2 columns and the training rows have 3"):
         model.score(pos[:, :2])
     with pytest.raises(ValueError, match="lacks the column 'b'"):
         model.score(frames[0][["a", "c"]])
     G = np.eye(11)
     model, _ = kernel.train(G[:5], G[5:], "precomputed")
-    with pytest.raises(ValueError, match="the kernel between its rows and the 11 training rows, one column each"):
+    with raises(ValueError, "the kernel between its rows and the 11 training rows, one column each"):
         model.score(G[:, :4])
 
 
@@ -1029,19 +1030,19 @@ def test_models_are_not_coefficients_and_strings_are_not_lists():
         ["aa", "ab"], ["ba", "bb"], lambda A, B: np.array([[float(a[0] == b[0]) for b in B] for a in A])
     )
     assert model.score(["ac"])[0] > model.score(["bc"])[0]
-    with pytest.raises(TypeError, match=r"the string 'ac'. Pass \['ac'\]"):
+    with raises(TypeError, r"the string 'ac'. Pass \['ac'\]"):
         model.score("ac")
     column = pd.Series([2.0], index=["score"])
     assert pnorm.score([[1.0]], None, column).tolist() == [2.0]
     for wrong in (model, (model, trace)):
-        with pytest.raises(TypeError, match="got a model: call its own score"):
+        with raises(TypeError, "got a model: call its own score"):
             pnorm.score([[1.0]], None, wrong)
 
 
 def test_steps_that_are_too_long_are_warned_of():
     pos, neg = sides(30, 30)
     _, trace = kernel.train(pos, neg, loss="squared_hinge", t_max=3)
-    with pytest.warns(RuntimeWarning, match="the objective went up, from 1 to .* theta=0.5, which makes steps shrink"):
+    with warns(RuntimeWarning, "the objective went up, from 1 to .* theta=0.5, which makes steps shrink"):
         kernel.train(pos, neg, loss="squared_hinge", eta=10 * trace.largest_step, t_max=7)
 
 

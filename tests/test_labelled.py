@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -113,7 +114,7 @@ def test_folds_of_all_rows_or_of_either_side():
     assert_same(run(X, y=Y, folds=fold), expected)
     assert_same(run(X, y=Y, folds=pd.Series(fold)), expected)
     assert_same(run(X, y=Y, folds=expected.folds), expected)
-    with pytest.raises(ValueError, match=r"folds must have shape \(60,\)"):
+    with raises(ValueError, r"folds must have shape \(60,\)"):
         run(X, y=Y, folds=fold[:5])
 
 
@@ -181,7 +182,7 @@ def bad():
 )
 @pytest.mark.parametrize("name", METHODS)
 def test_messages_name_what_was_passed(name, arguments, how, error, message):
-    with pytest.raises(error, match=message) as raised:
+    with raises(error, message) as raised:
         METHODS[name](*arguments, **{"y": Y, **how})
     assert "pos_group" not in str(raised.value)
 
@@ -194,15 +195,13 @@ def test_a_sum_of_weights_that_is_no_number_is_called_by_its_name():
 @pytest.mark.parametrize("name", METHODS)
 def test_what_goes_with_labels_only_is_refused_without_them(name):
     for how in ({"weight": C}, {"group": G}, {"pos_label": 1}):
-        with pytest.raises(ValueError, match=f"{next(iter(how))} needs labels: pass the label of every row as y"):
+        with raises(ValueError, f"{next(iter(how))} needs labels: pass the label of every row as y"):
             METHODS[name](X[GOOD], X[~GOOD], **how)
 
 
 @pytest.mark.parametrize("name", ["train", "minimize"])
 def test_grades_are_for_two_sides(name):
-    with pytest.raises(
-        ValueError, match="pos_grade is for rows of two sides, and y is given; pass pos and neg without"
-    ):
+    with raises(ValueError, "pos_grade is for rows of two sides, and y is given; pass pos and neg without"):
         METHODS[name](X, y=Y, pos_grade=C)
 
 
@@ -210,7 +209,7 @@ def test_grades_are_for_two_sides(name):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("labels", [Y, Y.tolist(), pd.Series(Y), Y[:, None], G], ids=str)
 def test_labels_in_the_place_of_negatives_are_refused_with_the_call_to_make(name, labels):
-    with pytest.raises(ValueError, match=r"If neg holds labels, call pnorm\.train\(X, y=labels\)"):
+    with raises(ValueError, r"If neg holds labels, call pnorm\.train\(X, y=labels\)"):
         METHODS[name](X, labels)
 
 
@@ -221,5 +220,5 @@ def test_an_error_of_a_function_of_the_user_goes_through():
     def ranker(rows):
         raise OwnError("pos has nan at row 3")
 
-    with pytest.raises(OwnError, match="pos has nan at row 3"):
+    with raises(OwnError, "pos has nan at row 3"):
         pnorm.train(X, y=Y, H=[ranker])

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises, warns
 from hypothesis import given
 from hypothesis import strategies as st
 from partitions import partitioned
@@ -157,7 +158,7 @@ def test_levels_that_are_not_known_are_counted_and_named():
     assert str(warning.message).endswith("xxx'; they count as none of the known ones")
     assert len(str(warning.message)) < 300
     assert warning.filename == __file__
-    with pytest.warns(UnknownLevelWarning, match=r"1 of 1 values, such as 'Bonn\\n\\x1b\[2J'"):
+    with warns(UnknownLevelWarning, r"1 of 1 values, such as 'Bonn\\n\\x1b\[2J'"):
         H.evaluate(rows[5:])
     pnorm.score(rows, H, [0, 0, 3.0, 4.0])  # of a column that is not used, nothing is said
 
@@ -171,7 +172,7 @@ def test_a_column_of_which_no_value_is_known_is_refused():
         r"include 'Mon', 'Tue'. Bring the column into the form that it had in training"
     )
     for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             call(wrong)
         with pytest.warns(UnknownLevelWarning, match="19 of 19 values"):
             call(wrong[:24])
@@ -180,7 +181,7 @@ def test_a_column_of_which_no_value_is_known_is_refused():
     assert H.evaluate(pd.DataFrame({"day": [None] * 19})).sum() == 0  # missing values are not unknown levels
     missing = categories([[None], [None]], [[None]], missing="own")
     assert missing.evaluate(wrong.to_numpy()).sum() == 5  # all others are not missing, which is all that is asked
-    with pytest.raises(ValueError, match=r"none of the 35 values of column 0 \('day'\) of pos and neg"):
+    with raises(ValueError, r"none of the 35 values of column 0 \('day'\) of pos and neg"):
         pnorm.train(wrong, wrong[:20], H)
 
 
@@ -188,10 +189,10 @@ def test_a_column_that_is_missing_as_a_whole_is_told():
     rows = [["a", "x"], ["b", None]]
     H, gone = categories(rows, rows, missing="own"), [[None, None]] * 20
     message = "all 20 values of column 0 of X are missing, and a missing value is not known there"
-    with pytest.warns(UnknownLevelWarning, match=message) as told:
+    with warns(UnknownLevelWarning, message) as told:
         assert pnorm.score(gone, H, [1.0, 2.0, 4.0, 8.0]).tolist() == [8.0] * 20
     assert len(told) == 1  # in the other column, missing is a level
-    with pytest.warns(UnknownLevelWarning, match="all 30 values of column 0 of pos and neg"):
+    with warns(UnknownLevelWarning, "all 30 values of column 0 of pos and neg"):
         pnorm.train(gone[:15], gone[:15], H, t_max=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -223,11 +224,9 @@ def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch)
 def test_text_in_an_array_is_told_as_in_a_frame():
     for form in (np.array, pd.DataFrame, lambda rows: np.array(rows).astype("S"), list):
         rows, others = form([[1.5, 2.0], [2.5, "travel"]]), form([[1.0, "b"], [0.5, "c"]])
-        with pytest.raises(
-            TypeError, match=r"pos has b?'?travel'? \((str|bytes)\) at row 1, column 1.*encode the column"
-        ):
+        with raises(TypeError, r"pos has b?'?travel'? \((str|bytes)\) at row 1, column 1.*encode the column"):
             pnorm.train(rows, others)
-    with pytest.raises(TypeError, match=r"pos has '?1'? \(str\) at row 0, column 0; every value must be a real number"):
+    with raises(TypeError, r"pos has '?1'? \(str\) at row 0, column 0; every value must be a real number"):
         pnorm.train(np.array([["1", "2"]]), [[0.0, 1.0]])
 
 
@@ -276,7 +275,7 @@ def test_a_word_for_nothing_is_a_missing_value_whatever_it_came_from(tmp_path, c
     for form in (rows, rows.to_numpy(), rows.to_numpy().tolist(), rows.to_numpy().astype("U4")):
         assert pnorm.score(form, H, lam).tolist() == expected
     strict = categories([["a"]], [["b"]])
-    with pytest.raises(ValueError, match=r"X has 'none' at row 1, column 0; fill it in, or pass missing='own'"):
+    with raises(ValueError, r"X has 'none' at row 1, column 0; fill it in, or pass missing='own'"):
         strict.evaluate([["a"], ["none"]])
 
 
@@ -317,7 +316,7 @@ def test_whole_decimal_numbers_keep_all_their_digits():
     with pytest.warns(UnknownLevelWarning, match="4 of 4 values"):
         assert not H.evaluate([[D(2**53 + 2)], [D("1e300")], [D("1e-999999999")], [D("-1e-400")]]).any()
     for value in ("1e999999999", "-1e309"):  # which would be an integer of a billion digits
-        with pytest.raises(ValueError, match="a level that is a number must be finite"):
+        with raises(ValueError, "a level that is a number must be finite"):
             H.evaluate([[D(value)]])
 
 
@@ -331,7 +330,7 @@ def test_partitions_are_judged_together():
         "known ones"
         for column, level in enumerate("cy")
     ]
-    with pytest.raises(ValueError, match="none of the 150 values of column 0 of pos and neg"):
+    with raises(ValueError, "none of the 150 values of column 0 of pos and neg"):
         partitioned(np.char.upper(rows), np.char.upper(rows[:60]), H, 4, 30)
 
 
@@ -360,9 +359,9 @@ def test_an_estimator_warns_of_levels():
     X = pd.DataFrame({"town": generator.choice(list("abcdefgh"), 100), "rare": [f"r{i // 2}" for i in range(100)]})
     y = (X["town"] < "d").astype(int) ^ (generator.random(100) < 0.1)
     model = sklearn.PNormPush(rankers="categories", t_max=20)
-    with pytest.warns(UnknownLevelWarning, match=r"column 0 \('rare'\) of X: 20 of 20 values"):  # as in every fold
+    with warns(UnknownLevelWarning, r"column 0 \('rare'\) of X: 20 of 20 values"):  # as in every fold
         model_selection.cross_val_score(model, X[["rare"]].assign(rare=range(100)), y, error_score="raise")
-    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('rare'\) of X is known"):
+    with raises(ValueError, r"none of the 20 values of column 0 \('rare'\) of X is known"):
         model.fit(X[["rare"]].assign(rare=range(100)), y).predict(X[["rare"]][:20])
     with pytest.warns(UnknownLevelWarning, match=r"column 1 \('rare'\)"):
         scores = model_selection.cross_val_score(
@@ -385,7 +384,7 @@ def test_validation_rows_are_judged_together(kind):
         (warning,) = told
         n = len(pos) + len(neg)
         assert f"in column 0 of pos_val and neg_val: {n - (neg == [['a']])} of {n} values" in str(warning.message)
-    with pytest.raises(ValueError, match="none of the 24 values of column 0 of pos_val and neg_val"):
+    with raises(ValueError, "none of the 24 values of column 0 of pos_val and neg_val"):
         pnorm.callbacks.early_stopping([[1]] * 12, [[2]] * 12, H=H)
 
 
@@ -401,11 +400,11 @@ def test_what_is_said_of_dates(unit, kind):
             lambda X: pnorm.rankers.quantile_thresholds(X, X, missing="own"),
             lambda X: pnorm.rankers.normalized(X[:1], X[:1]),
         ):
-            with pytest.raises(TypeError, match="pass the days since a fixed one in place of dates, such as"):
+            with raises(TypeError, "pass the days since a fixed one in place of dates, such as"):
                 make(X)
-        with pytest.raises(TypeError, match="a string, a number or a boolean; make the dates text"):
+        with raises(TypeError, "a string, a number or a boolean; make the dates text"):
             categories(X[:1], X[:1])
-    with pytest.raises(ValueError, match="pos has NaT at row 1, column 0; fill it in, or pass missing='own'"):
+    with raises(ValueError, "pos has NaT at row 1, column 0; fill it in, or pass missing='own'"):
         categories([["a"], [array[2, 0]]], [["a"]])
     durations = days - np.datetime64("2000-01-01") if kind == "M8" else days
     numbers = durations / np.timedelta64(1, "D")
@@ -426,9 +425,7 @@ def test_an_estimator_refuses_dates(unit, kind):
     mixed = frame.assign(x=1.0)
     for X in (array, frame, mixed, pl.from_pandas(frame), pl.from_pandas(mixed), [list(row) for row in array]):
         for rankers in ("thresholds", "columns", "normalized"):
-            with pytest.raises(
-                TypeError, match=r"X has .* at row 0, column 0.*pass the days since a fixed one in place"
-            ):
+            with raises(TypeError, r"X has .* at row 0, column 0.*pass the days since a fixed one in place"):
                 sklearn.PNormPush(rankers=rankers).fit(X, y)
 
 
@@ -501,7 +498,7 @@ def test_equal_values_of_a_column_have_one_number_whatever_holds_them(values):
         assert first[codes].tolist() == wanted
         missing = [row for row, value in enumerate(own) if pd.isna(value)]
         if missing:
-            with pytest.raises(ValueError, match=f"at row {missing[0]};"):
+            with raises(ValueError, f"at row {missing[0]};"):
                 _checks.labels(column, "y", len(own))
         else:
             codes, labels = _checks.labels(column, "y", len(own))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from facts import raises, warns
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import each_value, examples
@@ -305,7 +306,7 @@ def test_groups_that_fit_no_rows(group, message):
         lambda: listwise.kendall_tau_loss([1.0, 2.0, 3.0], [1, 2, 3], group=group),
         lambda: listwise.train(np.eye(3), [1, 2, 3], group),
     ):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             call()
 
 
@@ -404,7 +405,7 @@ def test_offsets_and_sizes_of_columns_do_no_harm(change):
     assert abs(found[0] / found[1] - w[0] / w[1]) < 0.2 * abs(w[0] / w[1])
     least, _ = listwise.train(change(X * [1, 1, 1, 1e-310]), y, group, epochs=5)
     assert least[3] == 0.0
-    with pytest.raises(ValueError, match=r"an entry of size 3e\+307, too large"):
+    with raises(ValueError, r"an entry of size 3e\+307, too large"):
         listwise.train(change(X * [1, 1, 1, 1e307]), y, group)
     tiny, _ = listwise.train(change(X * 1e-160), y, group, l2=1.0, epochs=5)
     assert tiny.tolist() == [0.0] * 4  # no weight is worth the penalty
@@ -419,7 +420,7 @@ def test_long_lists_are_warned_of_before_anything_is_done(monkeypatch):
 
     monkeypatch.setattr(listwise, "_scale", stop)
     with (
-        pytest.warns(RuntimeWarning, match="lists of up to 4000 rows, 20 epochs .* about 21 minutes"),
+        warns(RuntimeWarning, "lists of up to 4000 rows, 20 epochs .* about 21 minutes"),
         pytest.raises(StopError),
     ):
         listwise.train(np.ones((4000, 1)), np.arange(4000.0), loss="ndcg", epochs=20)
@@ -571,7 +572,7 @@ def test_what_is_learned_says_what_it_is(capsys):
     ],
 )  # fmt: skip
 def test_bad_input_is_told(change, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         listwise.train(**{"X": np.eye(3), "y": [1, 2, 3], **change})
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from facts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import each_value, examples
@@ -397,7 +398,7 @@ def test_discounted_gain_of_long_lists_needs_no_array_of_ranks(given, monkeypatc
     ],
 )
 def test_what_is_refused(call, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         call()
 
 
@@ -449,11 +450,11 @@ def test_the_table_of_scores_in_partitions(monkeypatch):
             columns = [frame[name] for name in ("y", "c")[: 1 + len(given)]]
             same(pnorm.dask.score_table(frame["f"], *columns, **how), expected)
             same(pnorm.dask.score_table(frame["f"], y, *given, **how), expected)
-        with pytest.raises(TypeError, match="f must be a Dask array or Series"):
+        with raises(TypeError, "f must be a Dask array or Series"):
             pnorm.dask.score_table(f, y)
-        with pytest.raises(ValueError, match="y has 2 partitions, and f has 7"):
+        with raises(ValueError, "y has 2 partitions, and f has 7"):
             pnorm.dask.score_table(frame["f"], frames.from_pandas(pandas.Series(y), npartitions=2))
         with pytest.raises(ValueError, match="y must have shape"):
             pnorm.dask.score_table(frame["f"], y[1:])
-        with pytest.raises(ValueError, match="y must be 1 for positives"):
+        with raises(ValueError, "y must be 1 for positives"):
             pnorm.dask.score_table(frame["f"], frame["c"])

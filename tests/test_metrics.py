@@ -10,6 +10,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from facts import warns
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from repeats import each_value, trials
@@ -1079,17 +1080,15 @@ def test_refusals(call, error, message):
 def test_labels_in_the_place_of_scores_are_pointed_out():
     y, f = np.tile([1, 0, 1, 0, 0], 5), np.random.default_rng(0).random(25)
     for sides, name in (((y, f), "f_pos"), ((f, y), "f_neg")):
-        with pytest.warns(
-            UserWarning, match=f"{name} holds only zeros and ones, .* If these are labels, pass the scores"
-        ):
+        with warns(UserWarning, f"{name} holds only zeros and ones, .* If these are labels, pass the scores"):
             metrics.auc(*sides)
-        with pytest.warns(UserWarning, match=f"{name} holds only zeros and ones"):
+        with warns(UserWarning, f"{name} holds only zeros and ones"):
             pnorm.cutoff(*sides, budget=3)
     metrics.auc(y, 1 - y)  # two sides of indicators are scores as good as any
     metrics.auc(y, f[:24])
-    with pytest.warns(UserWarning, match=r"f_pos holds only zeros and ones.*: auc\(scores, y=labels\)"):
+    with warns(UserWarning, r"f_pos holds only zeros and ones.*: auc\(scores, y=labels\)"):
         metrics.auc(y[:6] == 1, f[:6])
-    with pytest.warns(UserWarning, match="f_pos holds only minus ones and ones"):
+    with warns(UserWarning, "f_pos holds only minus ones and ones"):
         metrics.auc(2 * y - 1, f)
     assert metrics.auc(f, y=y) == metrics.auc(f[y == 1], f[y == 0])  # as the message says
     metrics.auc(y[:6], np.round(2 * f[:6]))  # of a few rows with a few levels many are so

@@ -6,6 +6,7 @@ from dataclasses import replace
 import family
 import numpy as np
 import pytest
+from facts import raises
 from test_kernel import literal, rbf, sides
 
 import pnorm
@@ -108,11 +109,9 @@ def test_a_corner_is_named():
     pos, neg = rng.integers(0, 2, (20, 4)), rng.integers(0, 2, (20, 4))
     _, trace = pnorm.train(pos, neg, loss=Kinked(), t_max=40)
     assert trace.message.endswith("which has a corner here, from loss 'kinked'")
-    with pytest.raises(
-        ValueError, match=r"loss 'kinked' has corners, and minimize needs derivatives\. Pass a smooth loss"
-    ):
+    with raises(ValueError, r"loss 'kinked' has corners, and minimize needs derivatives\. Pass a smooth loss"):
         pnorm.minimize(pos, neg, loss=Kinked())
-    with pytest.raises(ValueError, match="smoothing rounds off the corner of the loss 'hinge' only"):
+    with raises(ValueError, "smoothing rounds off the corner of the loss 'hinge' only"):
         pnorm.train(pos, neg, loss=Kinked(), smoothing=0.1)
 
 
@@ -143,7 +142,7 @@ def test_the_minimum_in_a_kernel_space():
         f = model.score(np.concatenate([pos, neg]))
         slopes = family.LOSSES["steep"][1](f[:7, None] - f[7:]) / 63
         np.testing.assert_allclose(model.coef, np.r_[-slopes.sum(axis=1), slopes.sum(axis=0)] / 0.2, atol=1e-9)
-    with pytest.raises(ValueError, match="needs second derivatives, which the loss 'kinked'"):
+    with raises(ValueError, "needs second derivatives, which the loss 'kinked'"):
         kernel.minimize(pos, neg, loss=Kinked())
 
 
@@ -158,7 +157,7 @@ def test_the_bounds_of_a_loss_that_says_how_fast_it_grows():
     assert bounds.rate(Steep(), 0.6, 0.1, 1) == bounds.rate("logistic", 0.6, 0.1, 1)
     eta = kernel.schedule(500, 500, Steep(), 1.0, 1.0, 0.5, 0.1).eta
     assert eta == pytest.approx(1 / (1 + 4 * (1.0 + 1.0 + 2.0)))
-    with pytest.raises(ValueError, match="which grow no faster than a known power; got 'kinked'"):
+    with raises(ValueError, "which grow no faster than a known power; got 'kinked'"):
         bounds.rate(Kinked(), 0.6, 0.1, 1)
 
 

@@ -1,11 +1,11 @@
 """Prices and losses: every fast sum against all pairs, Theorem 1, and what is refused."""
 
 import pickle
-import re
 
 import mpmath as mp
 import numpy as np
 import pytest
+from facts import raises, warns
 from family import LOSSES, OUR_PRICES, PAIRS, PRICES, USER, matrix_value_and_weights, ours, scores, value_and_weights
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -273,7 +273,7 @@ def test_theorem_1(price, loss, seed, n_pos, n_neg):
     ],
 )
 def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with raises(ValueError, message):
         pnorm.metrics.theorem1([1.0], [0.0], **arguments)
 
 
@@ -323,9 +323,9 @@ def test_a_price_goes_with_the_losses_that_make_r_convex(price, loss):
             assert trace.status == "converged"
         return
     said = f"the objective may not be convex with the price {price} and the loss "
-    with pytest.raises(ValueError, match=said):
+    with raises(ValueError, said):
         objectives.value([1.0], [0.0], chosen, **given)
-    with pytest.raises(ValueError, match=said + r".*\. \w.* goes with the losses 'exponential'"):
+    with raises(ValueError, said + r".*\. \w.* goes with the losses 'exponential'"):
         pnorm.train([[1.0]], [[0.0]], price=chosen, **given)
     z = np.linspace(-40.0, 3.0, 2000)
     assert (np.diff(chosen._g(LOSSES[loss][0](z)), 2) < -1e-9).any() or (price, loss) == ("cube root", "user")
@@ -378,7 +378,7 @@ def test_the_normalized_value_is_a_power_mean_and_bounds_the_risk(loss, grouped)
                 assert found >= pnorm.metrics.p_norm_risk(f_pos, f_neg, p, **weights)
     if loss == "exponential":
         assert objectives.normalized_value([0.0, 0.0], [0.0], 2, pos_weight=[1e308, 1e308]) == pytest.approx(1.0)
-        with pytest.raises(OverflowError, match=r"call pnorm\.objectives\.value for its logarithm"):
+        with raises(OverflowError, r"call pnorm\.objectives\.value for its logarithm"):
             objectives.normalized_value([0.0], [710.0], 2)
 
 
@@ -448,7 +448,7 @@ def test_a_users_loss_in_blocks(monkeypatch):
 
 def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
     monkeypatch.setattr(_losses, "_MANY_PAIRS", 10)
-    with pytest.warns(RuntimeWarning, match=re.escape("cube visits all 12 pairs in every evaluation")):
+    with warns(RuntimeWarning, "cube visits all 12 pairs in every evaluation"):
         objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss=USER)
     with pytest.warns(RuntimeWarning, match="cube visits all"):
         pnorm.train([[0.0]] * 4, [[1.0]] * 3, loss=USER, t_max=1)
@@ -556,7 +556,7 @@ def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
     ],
 )
 def test_a_price_or_loss_is_refused(make, error, message):
-    with pytest.raises(error, match=re.escape(message)):
+    with raises(error, message):
         make()
 
 
@@ -564,7 +564,7 @@ def test_check_false_lets_anything_pass_until_it_hurts():
     root = objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(np.maximum(r, 1e-300)), check=False)
     agree(objectives.value([0.0], [0.0, 0.0], root, "squared"), np.log(2.0), 1e-15)
     negative = objectives.Price(lambda r: r - 5, lambda r: 1, name="low", check=False)
-    with pytest.raises(ValueError, match=re.escape("g of low is -4 at r = 1; a price must be zero or more")):
+    with raises(ValueError, "g of low is -4 at r = 1; a price must be zero or more"):
         objectives.value([0.0], [0.0], negative, "squared")
     assert objectives.Loss(lambda z: -z, lambda z: -1, check=False).decreasing
     somewhere = objectives.Price(
@@ -572,7 +572,7 @@ def test_check_false_lets_anything_pass_until_it_hurts():
     )
     assert not somewhere.increasing
     agree(objectives.value([0.0], [0.0, 0.0], somewhere, "squared"), np.log(2.0), 1e-15)
-    with pytest.raises(ValueError, match="g of a user's price is nan at 9"):
+    with raises(ValueError, "g of a user's price is nan at 9"):
         objectives.value([-2.0], [0.0], somewhere, "squared")
 
 
@@ -605,7 +605,7 @@ def test_check_false_lets_anything_pass_until_it_hurts():
     ],
 )
 def test_a_value_is_refused(function, arguments, error, message):
-    with pytest.raises(error, match=re.escape(message)):
+    with raises(error, message):
         function(**({"f_pos": [0.0, 1.0], "f_neg": [0.0]} | arguments))
 
 
@@ -651,7 +651,7 @@ def test_convex_functions_that_round_are_not_refused():
     ],
 )
 def test_a_price_or_loss_the_wrong_way_round(make, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with raises(ValueError, message):
         make()
 
 
@@ -668,7 +668,7 @@ def doubles(r):
 
 
 def test_single_precision_is_refused_and_named_functions_travel():
-    with pytest.raises(TypeError, match="must return real numbers in double precision; got dtype float32"):
+    with raises(TypeError, "must return real numbers in double precision; got dtype float32"):
         objectives.Price(single, doubles)
     price = pickle.loads(pickle.dumps(objectives.Price(squares, doubles)))
     agree(objectives.value([0.0], [1.0], price), objectives.value([0.0], [1.0], objectives.Power(2)), 1e-14)
@@ -677,7 +677,7 @@ def test_single_precision_is_refused_and_named_functions_travel():
 
 def test_users_functions_beyond_their_sample_points():
     steep = objectives.Price(lambda r: np.hypot(1, r), lambda r: r / np.hypot(1, r))
-    with pytest.raises(OverflowError, match=r"a sum of losses is e\^800, too large for a double"):
+    with raises(OverflowError, r"a sum of losses is e\^800, too large for a double"):
         objectives.value([-800.0], [0.0], steep)
     in_place = objectives.Price(lambda r: np.square(r, out=r), lambda r: np.multiply(2, r, out=r))
     for a, b in zip(
@@ -706,9 +706,9 @@ def test_scores_far_from_zero_and_weights_far_from_one():
 def test_where_log_r_is_no_double():
     steep = objectives.Exponential(1.0)
     for function in (objectives.value, objectives.value_and_weights):
-        with pytest.raises(OverflowError, match=r"the price Exponential\(1\) overflows for a sum of losses of e.800"):
+        with raises(OverflowError, r"the price Exponential\(1\) overflows for a sum of losses of e.800"):
             function([0.0], [800.0], steep)
-        with pytest.raises(OverflowError, match=r"the price cubes overflows for a sum of losses of e.300"):
+        with raises(OverflowError, r"the price cubes overflows for a sum of losses of e.300"):
             function([0.0], [300.0], objectives.Price(lambda r: r**3, lambda r: 3 * r**2, name="cubes"))
     assert objectives.value([0.0], [700.0], steep) == pytest.approx(np.exp(700.0))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from facts import warns
 from repeats import each_value
 
 import pnorm
@@ -110,7 +111,7 @@ def test_noise_is_named_and_signal_is_not():
         r"measure is above its range: AUC 0\.\d{3} \(99 % of random .*partial"
         r" AUC .*\. Do not rely on the list or the probabilities; add rows"
     )
-    with pytest.warns(NoSignalWarning, match=said) as caught:
+    with warns(NoSignalWarning, said) as caught:
         model = PNormPush(n_cuts=7).fit(*rows(0, 0.0))
     assert len(caught) == 1
     assert caught[0].filename == __file__

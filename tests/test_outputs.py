@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from facts import raises
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,7 +51,7 @@ def test_the_parts_of_a_print_are_stored_apart(outputs):
     printed = "1000 rows\n\ndense  1.0\n\nfew rows: 100 rounds\n30 + 30  4.1\n\ndense: slope\n\nmemory\n"
     assert outputs.PRINTS["rivals_few.txt"].of(printed) == "few rows: 100 rounds\n30 + 30  4.1\n"
     assert outputs.PRINTS["rivals.txt"].of(printed) == "1000 rows\n\ndense  1.0\n\ndense: slope\n\nmemory\n"
-    with pytest.raises(ValueError, match=r"benchmarks/rivals.py printed nothing"):
+    with raises(ValueError, r"benchmarks/rivals.py printed nothing"):
         outputs.PRINTS["rivals_few.txt"].of("1000 rows\n")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 import scipy.stats
+from facts import raises
 from problems import HOME
 
 import pnorm
@@ -464,9 +465,9 @@ def test_names_that_are_imported_later_are_there_when_asked_for():
     assert run("import pnorm; print(pnorm.minimize is pnorm._minimize.minimize)") == "True\n"
     assert run("from pnorm import *; print(minimize_path.__name__, bounds.__name__)") == "minimize_path pnorm.bounds\n"
     assert "stalled" in run("import pnorm; help(pnorm.Trace); help(pnorm)")
-    with pytest.raises(AttributeError, match=r"^module 'pnorm' has no attribute 'fit'$"):
+    with raises(AttributeError, r"^module 'pnorm' has no attribute 'fit'$"):
         pnorm.fit  # noqa: B018
-    with pytest.raises(ImportError, match="cannot import name 'minimise' from 'pnorm'"):
+    with raises(ImportError, "cannot import name 'minimise' from 'pnorm'"):
         from pnorm import minimise  # noqa: F401
 
 
@@ -486,7 +487,7 @@ PUBLIC = [*LATER, "dask", "objectives", "rankers", "sklearn"]
     ],
 )
 def test_names_of_modules_are_told_where_they_are(name, told):
-    with pytest.raises(AttributeError, match=f"^module 'pnorm' has no attribute '{name}'; {re.escape(told)}$"):
+    with raises(AttributeError, f"^module 'pnorm' has no attribute '{name}'; {re.escape(told)}$"):
         getattr(pnorm, name)
     assert not hasattr(pnorm, name)
     assert getattr(pnorm, name, 3) == 3
@@ -500,7 +501,7 @@ def test_each_public_name_of_a_module_is_told_where_it_is():
         for name in set(getattr(pnorm, module).__all__) - set(dir(pnorm)):
             homes.setdefault(name, []).append(f"pnorm.{module}.{name}")
     for name, places in homes.items():
-        with pytest.raises(AttributeError, match=re.escape(f"; it is {' or '.join(sorted(places))}") + "$"):
+        with raises(AttributeError, re.escape(f"; it is {' or '.join(sorted(places))}") + "$"):
             getattr(pnorm, name)
 
 

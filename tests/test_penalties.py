@@ -5,6 +5,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from exact import DIGITS, Objective
+from facts import raises
 from repeats import each_value
 from scipy.optimize import minimize as general
 
@@ -291,7 +292,7 @@ def test_rows_in_partitions():
     [([1, 2, 0], "signs has 2 at position 1"), ([1, 0], "must have shape"), ([1, np.nan, 0], "every value")],
 )
 def test_signs_are_checked(signs, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.minimize(*data(), signs=signs)
 
 
@@ -371,7 +372,7 @@ def test_the_certificate_of_any_coefficients(l1, l2, signs):
         assert here.gap >= value_of(exact, near, l1) - true
         assert size > 0.01 or here.gap < 1e-3
     if signs:
-        with pytest.raises(ValueError, match="whose sign must be"):
+        with raises(ValueError, "whose sign must be"):
             pnorm.diagnostics.certificate(pos, neg, None, 4, -np.array(signs), **how)
 
 
@@ -386,9 +387,9 @@ def test_the_certificate_keeps_the_signs_of_the_rankers():
         assert without.gap > 1e-2
         named = pnorm.diagnostics.certificate(H.evaluate(pos), H.evaluate(neg), None, 4, lam, signs=H.signs, **how)
         assert named.gap == pytest.approx(here.gap, abs=1e-12)
-    with pytest.raises(ValueError, match="whose sign must be -1"):
+    with raises(ValueError, "whose sign must be -1"):
         pnorm.diagnostics.certificate(pos, neg, H, 4, np.abs(H.signs), l2=0.1)
-    with pytest.raises(ValueError, match=r"signs has 1 for x1 > .*its own sign is -1"):
+    with raises(ValueError, r"signs has 1 for x1 > .*its own sign is -1"):
         pnorm.diagnostics.certificate(pos, neg, H, 4, lam, l2=0.1, signs=-H.signs)
 
 
@@ -625,7 +626,7 @@ def test_shapes_name_the_column_whose_square_is_lost():
     pos, neg = data(17, 3)
     for X in (pos, neg):
         X[:, 1] *= 1e-100
-    with pytest.raises(ValueError, match=r"'x1' spans only .*e-100: with penalty='shapes' .* scale the column"):
+    with raises(ValueError, r"'x1' spans only .*e-100: with penalty='shapes' .* scale the column"):
         pnorm.minimize(pos, neg, None, 2, l1=0.1, l2=0.1, penalty="shapes")
 
 

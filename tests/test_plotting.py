@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -451,7 +452,7 @@ def test_one_list_is_drawn_from_two_sides_from_a_pair_or_with_labels(name):
         (lambda: draw({"a": f, "b": f[1:]}, y=Y), ValueError, "list 'b': y must hold one label per row, 6; got 7"),
         (lambda: draw(metrics.ScoreTable.of(pos, neg), y=Y), TypeError, "holds both sides; leave y"),
     ):
-        with pytest.raises(error, match=re.escape(message)):
+        with raises(error, message):
             call()
 
 
@@ -460,7 +461,7 @@ def test_what_other_functions_returned_is_drawn_as_it_is():
     expected = data_of(plotting.roc(pos, neg))
     assert data_of(plotting.roc(metrics.roc_counts(pos, neg))) == expected
     assert data_of(plotting.roc(metrics.ScoreTable.of(pos, neg))) == expected
-    with pytest.raises(TypeError, match="A Roc has no scores: pass the scores"):
+    with raises(TypeError, "A Roc has no scores: pass the scores"):
         plotting.ranked_list(metrics.roc_counts(pos, neg))
     X = np.column_stack([F, F[::-1]])
     H = pnorm.rankers.thresholds([[1.5, 3.5], [0.5]], names=["a", "b"])
@@ -470,12 +471,12 @@ def test_what_other_functions_returned_is_drawn_as_it_is():
     found = pnorm.shapes(lam, H)
     assert data_of(plotting.shapes(found)) == data_of(plotting.shapes(lam, H))
     assert data_of(plotting.shapes(found["b"])) == data_of(plotting.shapes(lam, H, "b"))
-    with pytest.raises(TypeError, match="the shapes are computed already; leave H out"):
+    with raises(TypeError, "the shapes are computed already; leave H out"):
         plotting.shapes(found, H)
     model = pnorm.sklearn.PNormPush(t_max=9, rankers="normalized", p=2, cv=2, random_state=0).fit(X, Y)
     assert data_of(plotting.trace({"a": model})) == data_of(plotting.trace({"a": model.trace_}))
     if model.cross_validation_ is None:
-        with pytest.raises(ValueError, match="chose nothing by cross-validation"):
+        with raises(ValueError, "chose nothing by cross-validation"):
             plotting.cross_validation(model)
 
 
@@ -518,13 +519,13 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
     ],
 )  # fmt: skip
 def test_refusals(call, error, message):
-    with pytest.raises(error, match=re.escape(message)):
+    with raises(error, message):
         call()
 
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install .pnorm-push\[plot\]"):
+    with raises(ImportError, r"pip install .pnorm-push\[plot\]"):
         plotting.ranked_list(([1], [0]))
 
 
@@ -698,9 +699,9 @@ def test_shapes_of_one_column_in_several_collections_add_up():
     ],
 )  # fmt: skip
 def test_shapes_that_cannot_be_drawn(arguments, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         plotting.shapes(*arguments)
-    with pytest.raises(ValueError, match="ax must be 2 Axes, one for each column; got 1"):
+    with raises(ValueError, "ax must be 2 Axes, one for each column; got 1"):
         plotting.shapes([1.0, 1.0], pnorm.rankers.thresholds([[0], [1]]), ax=plt.gca())
 
 
@@ -844,7 +845,7 @@ def test_refits_may_be_coefficients_models_or_shapes():
 )
 def test_refits_that_cannot_be_drawn(others, error, message):
     shapes = pnorm.shapes([1.0, 2.0], pnorm.rankers.thresholds([[0, 1]], names=["a"]))
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         plotting.shapes(shapes, others=others(shapes))
 
 

@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import partitions
 import pytest
+from facts import raises
 from repeats import each_value
 from scipy.optimize import minimize, minimize_scalar
 
@@ -145,12 +146,12 @@ def test_intercept_at_large_p(p):
     ],
 )
 def test_intercepts_that_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         pnorm.intercept(*arguments)
     for push in ("top", "bottom"):
-        with pytest.raises(ValueError, match="neg_weight is all zero"):
+        with raises(ValueError, "neg_weight is all zero"):
             pnorm.intercept([1.0], [0.0], 1, push=push, neg_weight=[0.0])
-    with pytest.raises(ValueError, match="push must be one of"):
+    with raises(ValueError, "push must be one of"):
         pnorm.intercept([1.0], [0.0], 1, push="up")
 
 
@@ -231,7 +232,7 @@ def test_runs_without_an_intercept():
         assert trace.intercept is None
         assert trace.intercepts is None
     lam, trace = pnorm.minimize(pos, neg, **groups)
-    with pytest.raises(ValueError, match="only differences within a group are learned"):
+    with raises(ValueError, "only differences within a group are learned"):
         pnorm.probability(pos, None, lam, 1, trace.intercept)
 
 
@@ -297,5 +298,5 @@ def test_a_model_file_keeps_the_intercept(tmp_path):
     pnorm.save(path, lam, intercept=1.0)
     with pytest.raises(ValueError, match="was saved without p"):
         pnorm.load(path).probability(pos)
-    with pytest.raises(TypeError, match="intercept must be a real number"):
+    with raises(TypeError, "intercept must be a real number"):
         pnorm.save(path, lam, intercept="1")

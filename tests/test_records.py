@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
-import pytest
+from facts import raises
 
 import pnorm
 from pnorm.sklearn import PNormPush
@@ -84,13 +84,13 @@ def test_functions_still_read_the_records_themselves():
 def test_what_no_record_is():
     H = pnorm.rankers.from_table(POS, NEG)
     lam = np.ones(len(H))
-    with pytest.raises(TypeError, match=r"^neg has None \(NoneType\) as row 1, and row 0 is a dictionary"):
+    with raises(TypeError, r"^neg has None \(NoneType\) as row 1, and row 0 is a dictionary"):
         pnorm.rankers.from_table(POS, [NEG[0], None])
-    with pytest.raises(TypeError, match=r"^X has \[1, 2\] \(list\) as row 2, and row 0 is a dictionary"):
+    with raises(TypeError, r"^X has \[1, 2\] \(list\) as row 2, and row 0 is a dictionary"):
         pnorm.score([POS[0], POS[1], [1, 2]], H, lam)
-    with pytest.raises(TypeError, match=r"^X has 'age' \(str\) as row 1"):
+    with raises(TypeError, r"^X has 'age' \(str\) as row 1"):
         PNormPush().fit([POS[0], "age"], [1, 0])
-    with pytest.raises(ValueError, match=r"^pos has no columns: all its rows are empty dictionaries"):
+    with raises(ValueError, r"^pos has no columns: all its rows are empty dictionaries"):
         pnorm.rankers.from_table([{}, {}], NEG)
-    with pytest.raises(ValueError, match=r"^X has none of the columns .*; the keys of its rows are 'Age'$"):
+    with raises(ValueError, r"^X has none of the columns .*; the keys of its rows are 'Age'$"):
         pnorm.score([{"Age": 1.0}], H, lam)

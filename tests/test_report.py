@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from facts import raises
 from scipy import sparse
 
 import pnorm
@@ -399,7 +400,7 @@ def test_labels_are_those_of_split(tmp_path):
     named = reported(tmp_path, frame, "bought", None, LAM, positive="won")
     given = reported(tmp_path, frames(), frame["bought"], None, LAM, pos_label="won")
     assert named.text == given.text == reported(tmp_path, frames(), Y, None, LAM).text
-    with pytest.raises(ValueError, match="say which label of y is positive"):
+    with raises(ValueError, "say which label of y is positive"):
         pnorm.report_html(tmp_path / "d.html", frame, "bought", None, LAM)
 
 
@@ -541,7 +542,7 @@ def test_after_an_error_the_file_is_as_it_was(wrong, tmp_path):
     given, error, message = WRONG[wrong]
     (tmp_path / "r.html").write_text("old")
     for name in ("r.html", "new.html"):
-        with pytest.raises(error, match=message):
+        with raises(error, message):
             pnorm.report_html(tmp_path / name, **{"X": PLAIN, "y": Y, "H": None, "lam": LAM} | given)
     assert [of.read_text() for of in tmp_path.iterdir()] == ["old"]
 
@@ -549,7 +550,7 @@ def test_after_an_error_the_file_is_as_it_was(wrong, tmp_path):
 def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such folder"):
         pnorm.report_html(tmp_path / "no" / "r.html", None, None, None, None)
-    with pytest.raises(TypeError, match="path must be the name of a file"):
+    with raises(TypeError, "path must be the name of a file"):
         pnorm.report_html(3, None, None, None, None)
 
 

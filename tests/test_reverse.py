@@ -6,6 +6,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -256,9 +257,9 @@ def test_messages_call_the_sides_what_they_are():
     assert trace.status == "separable"
     assert trace.step[0] == pytest.approx(1.0)
     assert "x0 alone puts every positive above every negative" in trace.message
-    with pytest.raises(ValueError, match="neg_weight has the negative weight"):
+    with raises(ValueError, "neg_weight has the negative weight"):
         pnorm.train(pos, neg, push="bottom", neg_weight=[1.0, -1.0])
-    with pytest.raises(ValueError, match="push must be one of 'top', 'bottom'; got 'left'"):
+    with raises(ValueError, "push must be one of 'top', 'bottom'; got 'left'"):
         pnorm.train(pos, neg, push="left")
 
 

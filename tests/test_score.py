@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from facts import raises
 from memory import peak
 from repeats import each_value
 from test_collections import many
@@ -234,7 +235,7 @@ def test_what_is_not_used_may_hold_anything_and_what_is_used_may_not(kind, form,
     if kind == "missing" and np.isnan(wrong):
         assert pnorm.score(FORMS[form](holes), H, lam).size == 40
         return
-    with pytest.raises(ValueError, match=r"X has (nan|None|-?inf) at row 7, column 3") as caught:
+    with raises(ValueError, r"X has (nan|None|-?inf) at row 7, column 3") as caught:
         pnorm.score(FORMS[form](holes), H, lam)
     assert ("'d'" in str(caught.value)) == (pnorm.rankers._checks.column_names(X) is not None)
 
@@ -268,11 +269,11 @@ def test_frames_need_only_the_columns_that_are_used():
         np.testing.assert_array_equal(pnorm.score(make(FRAME[used[::-1]]), H, lam), expected)
         text = FRAME.assign(**{name: "Ulm" for name in NAMES if name not in used}, f="x")
         np.testing.assert_array_equal(pnorm.score(make(text), H, lam), expected)
-        with pytest.raises(ValueError, match="X lacks the column 'b' which the weak rankers need"):
+        with raises(ValueError, "X lacks the column 'b' which the weak rankers need"):
             pnorm.score(make(FRAME.drop(columns="b")), H, lam)
-        with pytest.raises(TypeError, match=r"X has 'Ulm' \(str\) at row 0, column 1 \('b'\)"):
+        with raises(TypeError, r"X has 'Ulm' \(str\) at row 0, column 1 \('b'\)"):
             pnorm.score(make(FRAME.assign(b="Ulm")), H, lam)
-    with pytest.raises(ValueError, match="X has 2 columns; these weak rankers were made for 5"):
+    with raises(ValueError, "X has 2 columns; these weak rankers were made for 5"):
         pnorm.score(FRAME[used].to_numpy(), H, lam)
     assert pnorm.score(FRAME[[]].assign(other=1), pnorm.rankers.columns(FRAME), np.zeros(5)).tolist() == [0.0] * 40
 
@@ -315,7 +316,7 @@ def test_functions_that_are_not_used_are_not_called():
 @pytest.mark.parametrize("row", [[1e308, 1.0, 0.0], [1.5e307, 1.5e307, -1.5e307], [1e308, 0.0, -1e308]])
 def test_a_sum_that_leaves_the_doubles_on_its_way_is_refused_and_no_fault_of_the_rows(row):
     X, lam = np.array([[0.0, 0.0, 0.0], row]), np.full(3, 10.0)
-    with pytest.raises(OverflowError, match="the score of row 1, or a part of its sum"):
+    with raises(OverflowError, "the score of row 1, or a part of its sum"):
         pnorm.score(X, None, lam)
     assert np.isfinite(pnorm.score(X, None, lam / 1e10)).all()
 

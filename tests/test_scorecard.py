@@ -17,6 +17,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from facts import raises, warns
 from problems import HOME, needs
 from repeats import each_value
 
@@ -260,7 +261,7 @@ def test_strange_names_and_values_are_quoted():
     read = list(csv.DictReader(io.StringIO(card.to_csv())))
     assert {row["column"] for row in read} == set(NAMES)
     assert {row["level"] for row in read if row["column"] == NAMES[3]} >= {"it's", "=1+1", "NULL"}
-    with pytest.raises(ValueError, match=r"holds a NUL, which no SQL can hold"):
+    with raises(ValueError, r"holds a NUL, which no SQL can hold"):
         card.to_sql("a\0b")
 
 
@@ -350,14 +351,14 @@ def test_models_bring_their_own_rankers():
     ],
 )
 def test_what_has_no_scorecard(arguments, options, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.scorecard(*arguments, **options)
 
 
 def test_the_name_of_the_function_is_a_name():
     card = pnorm.scorecard(rankers.thresholds([[1.0]]), [2.0], points=10)
     assert "def risk(row):" in card.to_python("risk")
-    with pytest.raises(ValueError, match="name must be a name of a function; got 'a b'"):
+    with raises(ValueError, "name must be a name of a function; got 'a b'"):
         card.to_python("a b")
 
 
@@ -515,7 +516,7 @@ def test_text_that_is_numbers_has_the_points_of_the_numbers(write, form, others)
         "0.234,5" if form[0] == "," else "0,234.5",  # thousands have no zero in front
     ]
     for x in wrong:
-        with pytest.warns(UnknownLevelWarning, match="amount.*does not read as a number"):
+        with warns(UnknownLevelWarning, "amount.*does not read as a number"):
             assert card.score({"amount": [x]}) == card.score({"amount": [None]})
         with pytest.raises(ValueError, match=r"number|convert"):
             from_python(source, ["amount"], [[x]])
@@ -647,7 +648,7 @@ def test_numbers_with_letters_are_not_read_by_sql_and_python():
     assert card.columns[0].scaled
     assert card.to_dict()["columns"][0]["scaled"] is True
     for write in (card.to_sql, card.to_python):
-        with pytest.raises(ValueError, match=r"column amount has numbers with letters, such as 1\.2k"):
+        with raises(ValueError, r"column amount has numbers with letters, such as 1\.2k"):
             write()
     assert card.score({"amount": ["12.5k"]}) == card.score({"amount": [12500]})
 
@@ -659,7 +660,7 @@ def test_numbers_with_either_mark_are_not_read_by_sql_and_python():
     assert card.columns[0].mixed
     assert card.to_dict()["columns"][0]["mixed"] is True
     for write in (card.to_sql, card.to_python):
-        with pytest.raises(ValueError, match="column amount has numbers with a decimal point and with a decimal comma"):
+        with raises(ValueError, "column amount has numbers with a decimal point and with a decimal comma"):
             write()
     assert card.score({"amount": ["12,5"]}) == card.score({"amount": ["12.5"]}) == card.score({"amount": [12.5]})
 
@@ -811,7 +812,7 @@ def test_text_that_sql_or_python_does_not_read_is_refused_by_name(cells, kind, p
         if reads:
             assert from_python(write(), ["x0"], rows) == one_by_one(card, [x for (x,) in rows])
         else:
-            with pytest.raises(ValueError, match=r"column x0 has .* such as .*\. Store .*, and train on these"):
+            with raises(ValueError, r"column x0 has .* such as .*\. Store .*, and train on these"):
                 write()
 
 
@@ -867,7 +868,7 @@ def test_columns_may_have_the_names_that_the_query_uses():
     assert from_sqlite(card.to_sql(), names, rows) == points
     assert from_python(card.to_python(), names, rows) == points
     for name in ("r", "W0", "A.B"):
-        with pytest.raises(ValueError, match="name is that of the column"):
+        with raises(ValueError, "name is that of the column"):
             card.to_sql(name=name)
 
 
@@ -876,7 +877,7 @@ def test_columns_may_have_the_names_that_the_query_uses():
 )
 def test_names_that_are_one_in_sql_are_refused(names, error):
     card = pnorm.scorecard(rankers.thresholds([[30], [2]], names=names), [1.0, 2.0])
-    with pytest.raises(ValueError, match=error):
+    with raises(ValueError, error):
         card.to_sql()
     assert from_python(card.to_python(), names, [[40.0, 3.0]]) == card.score([[40.0, 3.0]])
 
@@ -884,14 +885,14 @@ def test_names_that_are_one_in_sql_are_refused(names, error):
 def test_two_columns_of_one_name_are_refused():
     card = pnorm.scorecard(rankers.thresholds([[30], [2]], names=["a", "a"]), [1.0, 2.0])
     for write in (card.to_sql, card.to_python):
-        with pytest.raises(ValueError, match="a is the name of two columns"):
+        with raises(ValueError, "a is the name of two columns"):
             write()
 
 
 def test_names_of_functions_hide_nothing_that_the_source_needs():
     card = pnorm.scorecard(rankers.thresholds([[1.0]], names=["a"]), [2.0], points=10)
     for name in ("class", "None", "float", "str", "ｓｔｒ", "ValueError", "bisect_left", "datetime", "re", "1a", ""):
-        with pytest.raises(ValueError, match="name must be a name of a function"):
+        with raises(ValueError, "name must be a name of a function"):
             card.to_python(name)
     for name in ("row", "x", "total", "words", "match", "Größe"):
         space = {}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from facts import raises, warns
 from repeats import each_value
 
 import pnorm
@@ -121,11 +122,11 @@ def test_a_difference_of_two_vectors_of_scores():
     assert_same(metrics.difference(metrics.auc, F, other, y=Y, n_resamples=50), expected)
     words = np.where(GOOD, "a", "b")
     assert_same(metrics.difference(metrics.auc, F, other, y=words, pos_label="a", n_resamples=50), expected)
-    with pytest.raises(ValueError, match="b: y must hold one label per row, 79; got 80"):
+    with raises(ValueError, "b: y must hold one label per row, 79; got 80"):
         metrics.difference(metrics.auc, F, other[1:], y=Y)
-    with pytest.raises(ValueError, match="pos_label needs labels"):
+    with raises(ValueError, "pos_label needs labels"):
         metrics.difference(metrics.auc, SIDES, SIDES, pos_label=1)
-    with pytest.raises(TypeError, match=r"a must be a pair of scores \(f_pos, f_neg\), or all scores with y=labels"):
+    with raises(TypeError, r"a must be a pair of scores \(f_pos, f_neg\), or all scores with y=labels"):
         metrics.difference(metrics.auc, F, other)
 
 
@@ -164,34 +165,34 @@ NAN = np.where(np.arange(80) == 7, np.nan, F)
     ],
 )
 def test_messages_name_what_was_passed(name, arguments, how, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         EVERY[name](*arguments, **how)
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_messages_about_weights(name):
     run = WEIGHTED[name]
-    with pytest.raises(ValueError, match=r"weight needs labels: .* or use pos_weight and neg_weight"):
+    with raises(ValueError, r"weight needs labels: .* or use pos_weight and neg_weight"):
         run(*SIDES, weight=C)
-    with pytest.raises(ValueError, match="pos_weight is for rows of two sides, and y is given; pass weight"):
+    with raises(ValueError, "pos_weight is for rows of two sides, and y is given; pass weight"):
         run(F, y=Y, pos_weight=C[GOOD])
-    with pytest.raises(ValueError, match="weight is zero for all negative rows"):
+    with raises(ValueError, "weight is zero for all negative rows"):
         run(F, y=Y, weight=C * Y)
-    with pytest.raises(ValueError, match=r"weight must have shape \(80,\)"):
+    with raises(ValueError, r"weight must have shape \(80,\)"):
         run(F, y=Y, weight=C[:5])
-    with pytest.raises(ValueError, match="weight has the negative weight"):
+    with raises(ValueError, "weight has the negative weight"):
         run(F, y=Y, weight=-C)
 
 
 def test_a_table_has_no_labels():
     table = metrics.ScoreTable.of(*SIDES)
-    with pytest.raises(TypeError, match="leave y, pos_label and weight out"):
+    with raises(TypeError, "leave y, pos_label and weight out"):
         metrics.auc(table, y=Y)
-    with pytest.raises(TypeError, match="thetas is missing; pass one or more margins above 0"):
+    with raises(TypeError, "thetas is missing; pass one or more margins above 0"):
         bounds.margin_curve(*SIDES)
 
 
 @pytest.mark.parametrize("name", [name for name in RANDOM if "gain" not in name])
 def test_labels_before_scores_are_pointed_out(name):
-    with pytest.warns(UserWarning, match=r"f_pos holds only zeros and ones.* labels by name: auc\(scores, y=labels\)"):
+    with warns(UserWarning, r"f_pos holds only zeros and ones.* labels by name: auc\(scores, y=labels\)"):
         EVERY[name](Y, rng.random(80))

@@ -8,6 +8,7 @@ import numpy as np
 import partitions
 import pytest
 import scipy.sparse
+from facts import raises, warns
 from repeats import each_value, trials
 from sklearn.exceptions import ConvergenceWarning
 
@@ -202,12 +203,12 @@ def test_steps_that_cannot_be_taken_are_refused():
     pos, neg = quasi_separable(0)
     _, trace = pnorm.minimize(pos, neg)
     steep = replace(trace, direction=4.0 * trace.direction)
-    with pytest.raises(ValueError, match="so large that a coefficient overflows"):
+    with raises(ValueError, "so large that a coefficient overflows"):
         steep.lam_along(1e308)
     for s, message in ((-1.0, "^s must be"), (np.inf, "^s must be"), (np.nan, "^s must be")):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             trace.lam_along(s)
-    with pytest.raises(ValueError, match="the trace has no direction; leave s out"):
+    with raises(ValueError, "the trace has no direction; leave s out"):
         pnorm.minimize(pos, neg, l2=1.0)[1].lam_along(2.0)
     with pytest.raises(ValueError, match="pass s, such as 1e6"):
         replace(trace, direction_step=None).lam_along()
@@ -260,7 +261,7 @@ def test_the_estimator_ranks_as_infinite_coefficients_do():
     assert model.trace_.intercept == model.trace_.intercept_along() == trace.intercept_along()
     logits = 5 * (pnorm.score(X, H, model.lam_) + trace.intercept_along())
     assert model.separation_ == "quasi-separable"
-    with pytest.warns(SeparationWarning, match="quasi-separable: the probabilities hold for rows of the support only"):
+    with warns(SeparationWarning, "quasi-separable: the probabilities hold for rows of the support only"):
         np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-logits)), rtol=1e-9)
 
 
@@ -268,7 +269,7 @@ def test_probabilities_of_data_without_a_minimiser_come_with_a_warning():
     pos, neg = quasi_separable(0)
     for sides, said in (((pos, neg), "are quasi-separable: "), ((far_apart(pos), neg), "are separable: ")):
         lam, trace = pnorm.minimize(*sides, p=4)
-        with pytest.warns(SeparationWarning, match=said) as caught:
+        with warns(SeparationWarning, said) as caught:
             P = pnorm.probability(pos, None, lam, 4, trace.intercept)
         assert len(caught) == 1
         assert caught[0].filename == __file__

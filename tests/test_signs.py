@@ -6,6 +6,7 @@ import literal
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises
 from repeats import each_value
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -183,7 +184,7 @@ def test_a_run_goes_on_within_its_signs():
     np.testing.assert_allclose(same, lam, rtol=1e-9)
     free, unsigned = pnorm.train(pos, neg, None, 4, 40)
     assert not kept(free, SIGNS)
-    with pytest.raises(ValueError, match=r"init has the coefficient .* whose sign must be"):
+    with raises(ValueError, r"init has the coefficient .* whose sign must be"):
         pnorm.train(pos, neg, None, 4, 20, signs=SIGNS, init=unsigned)
 
 
@@ -216,5 +217,5 @@ def test_signs_that_cannot_be_used(signs, error, message):
     pos, neg = sides(0)
     H = rankers.columns(6, monotone={0: 1})
     for function in (pnorm.train, pnorm.cross_validate):
-        with pytest.raises(error, match=message):
+        with raises(error, message):
             function(pos, neg, H, signs=signs)

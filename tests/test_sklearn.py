@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from facts import raises, warns
 from repeats import each_value
 
 import pnorm
@@ -221,7 +222,7 @@ def test_a_cut_off_on_rows_of_fit_warns(rows, is_told):
 def test_weights_that_are_no_copies_are_told(data):
     X, y, *_ = data
     told = rf"sample_weight has the mean {1 / y.size:.3g}\. .* sees 1 rows in place of {y.size}\. Divide the weights"
-    with pytest.warns(UserWarning, match=told) as caught:
+    with warns(UserWarning, told) as caught:
         PNormPush(cv=2).fit(X, y, np.full(y.size, 1.0 / y.size))
     assert caught[0].filename == __file__
     PNormPush(cv=2).fit(X, y, np.full(y.size, 0.2))  # a warning would be an error
@@ -316,7 +317,7 @@ def test_the_state_deals_the_folds(data):
 def test_a_class_of_one_row_is_told(data):
     X, y, *_ = data
     keep = np.r_[np.flatnonzero(y == 1)[:1], np.flatnonzero(y == 0)]
-    with pytest.warns(UserWarning, match="a class has one row, which cannot be held out: line . cuts, p = 4, l2 = 0.4"):
+    with warns(UserWarning, "a class has one row, which cannot be held out: line . cuts, p = 4, l2 = 0.4"):
         model = PNormPush().fit(X[keep], y[keep])
     assert (model.kind_, model.p_, model.l2_, model.cross_validation_) == ("line + cuts", 4.0, 0.4, None)
 
@@ -518,7 +519,7 @@ def test_a_push_at_the_bottom(data, scoring):
     assert newton.certificate_.gap < 1e-6
     stopped = PNormPush(p=8, t_max=50, push="bottom", early_stopping=True, scoring=scoring, random_state=0).fit(X, y)
     assert stopped.validation_score_.max() > stopped.validation_score_[0]
-    with pytest.raises(ValueError, match="push must be one of"):
+    with raises(ValueError, "push must be one of"):
         PNormPush(push="left").fit(X, y)
 
 
@@ -539,9 +540,9 @@ def test_a_minimum_that_is_not_there_is_warned_of(data):
     X, y, *_ = data
     indicator = np.zeros(len(y))
     indicator[np.flatnonzero(y)[:3]] = 1.0  # some positives have what no negative has
-    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*for these rows only; l2 above 0 gives a minimiser$"):
+    with warns(ConvergenceWarning, r"quasi-separable.*for these rows only; l2 above 0 gives a minimiser$"):
         PNormPush(rankers="columns", solver="newton").fit(np.c_[X, indicator], y)
-    with pytest.warns(ConvergenceWarning, match="all 1 Newton steps were taken"):
+    with warns(ConvergenceWarning, "all 1 Newton steps were taken"):
         PNormPush(rankers="columns", solver="newton", t_max=1).fit(X, y)
 
 
@@ -620,9 +621,9 @@ def test_one_of_each_class_is_held_out_at_least():
     X, y = np.arange(100.0)[:, None], np.repeat([0, 1], [98, 2])
     known, out = held_out(PNormPush(early_stopping=True), X, y)
     assert out.positive.sum() == known.positive.sum() == 1
-    with pytest.raises(ValueError, match="some rows of the class 1; there are 1, and two at least are needed"):
+    with raises(ValueError, "some rows of the class 1; there are 1, and two at least are needed"):
         PNormPush(early_stopping=True).fit(X[:-1], y[:-1])
-    with pytest.raises(ValueError, match="some groups with rows of both classes; there are 1, and two at least"):
+    with raises(ValueError, "some groups with rows of both classes; there are 1, and two at least"):
         PNormPush(early_stopping=True).fit(X, y, groups=np.zeros(100))
 
 
@@ -648,7 +649,7 @@ def test_what_the_rows_held_out_are_measured_by(data):
 
 
 def test_scorers_know_what_their_measure_takes():
-    with pytest.raises(ValueError, match=r"precision_at does not go with kk: pnorm.metrics.precision_at takes k, "):
+    with raises(ValueError, r"precision_at does not go with kk: pnorm.metrics.precision_at takes k, "):
         scorer("precision_at", kk=3)
     assert scorer("precision_at", k=3, pos_label="good")
 
@@ -815,19 +816,19 @@ def test_a_frozen_estimator_stays_as_it_is(data):
     ids=["a word", "a number", "a class", "no trees", "no leaves", "no recipe"],
 )
 def test_rankers_that_are_none(data, rankers, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+    with raises((ValueError, TypeError), message):
         PNormPush(rankers=rankers).fit(*data[:2])
 
 
 def test_leaves_of_what_has_none(data):
-    with pytest.raises(TypeError, match="trees must have a method apply; got LogisticRegression"):
+    with raises(TypeError, "trees must have a method apply; got LogisticRegression"):
         leaves(LogisticRegression(), data[0])
 
     class Tree:
         def apply(self, X):
             return np.arange(len(X))
 
-    with pytest.raises(ValueError, match="tree 0 has 65536 leaves; at most 65535 can be told apart"):
+    with raises(ValueError, "tree 0 has 65536 leaves; at most 65535 can be told apart"):
         leaves(Tree(), np.zeros((65536, 1)))
     H = leaves(Tree(), np.zeros((65535, 1)))
     assert H[65534](np.zeros((65535, 1))).sum() == 1
@@ -849,9 +850,7 @@ def test_missing_values_have_weak_rankers_of_their_own(data):
     for rankers in ("columns", "normalized"):
         with pytest.raises(ValueError, match="contains NaN"):
             PNormPush(rankers=rankers).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"y contains NaN. Use keep = pandas.notna\(y\), and fit\(X\[keep\], y\[keep\]\)"
-    ):
+    with raises(ValueError, r"y contains NaN. Use keep = pandas.notna\(y\), and fit\(X\[keep\], y\[keep\]\)"):
         PNormPush().fit(X, np.where(y == 1, 1.0, np.nan))
     with pytest.raises(ValueError, match="infinity"):
         PNormPush().fit(np.where(np.isnan(X), np.inf, X), y)
@@ -868,11 +867,9 @@ def test_frames(data, library):
     assert model.rankers_.names[0].startswith("a > ")
     np.testing.assert_array_equal(model.lam_, plain.lam_)
     np.testing.assert_array_equal(model.decision_function(table), plain.decision_function(X))
-    with pytest.raises(ValueError, match=r"feature names should match(.|\n)*Pass X\[model.feature_names_in_\]"):
+    with raises(ValueError, r"feature names should match(.|\n)*Pass X\[model.feature_names_in_\]"):
         model.predict(table[list("bacd")])
-    with pytest.raises(
-        ValueError, match=r"feature names should match(.|\n)* column 'd'; fit had it\. Add it, with missing v"
-    ):
+    with raises(ValueError, r"feature names should match(.|\n)* column 'd'; fit had it\. Add it, with missing v"):
         model.predict(table[list("abc")])
     unknown = (
         table[list("abc")].assign(d=np.nan) if library == "pandas" else table.with_columns(d=frames.lit(None, float))
@@ -887,7 +884,7 @@ def test_a_column_that_is_not_there_is_named_without_advice_where_nothing_may_be
     X, y, *_ = data
     table = frames.DataFrame({name: X[:, j] for j, name in enumerate("abcd")})
     model = PNormPush(rankers="columns", t_max=5).fit(table, y)
-    with pytest.raises(ValueError, match=r"X lacks the columns 'b', 'd'; fit had them$"):
+    with raises(ValueError, r"X lacks the columns 'b', 'd'; fit had them$"):
         model.predict(table[["a", "c"]])
 
 
@@ -923,7 +920,7 @@ def test_functions_that_take_no_model_name_the_method(data, tmp_path):
     for name, (call, of_estimator, of_saved) in calls.items():
         for given, hint in ((model, of_estimator), (saved, of_saved)):
             said = f"pnorm.{name} takes weak rankers and coefficients (H and lam) instead of a model; got "
-            with pytest.raises(TypeError, match=re.escape(f"{said}{type(given).__name__}. {hint}")):
+            with raises(TypeError, f"{said}{type(given).__name__}. {hint}"):
                 call(given)
     with pytest.raises(TypeError, match=r"got LogisticRegression$"):
         pnorm.explain(LogisticRegression(), X)
@@ -942,12 +939,12 @@ def test_a_model_that_was_loaded_scores_and_explains_rows_as_the_estimator_does(
     negatives = X[y == model.classes_[0]]
     parts = [explained.contributions for explained in (loaded.explain(X, negatives), model.explain(X))]
     np.testing.assert_allclose(*parts, atol=1e-12)
-    with pytest.warns(UserWarning, match="no cut-off keeps"):
+    with warns(UserWarning, "no cut-off keeps"):
         model.choose_cutoff(X[:40], y[:40], precision=0.9999)
     pnorm.save(path, model)
     np.testing.assert_array_equal(pnorm.load(path).decision_function(X), model.decision_function(X))
     pnorm.save(path, PNormPush(t_max=3).fit(X, y, groups=group))
-    with pytest.raises(ValueError, match=r"saved without intercept and cut-off.*use score\(X\)"):
+    with raises(ValueError, r"saved without intercept and cut-off.*use score\(X\)"):
         pnorm.load(path).decision_function(X)
 
 
@@ -962,7 +959,7 @@ def test_a_loaded_model_says_what_it_has_instead_of_the_members_of_an_estimator(
         if known
         else ""
     )
-    with pytest.raises(AttributeError, match=re.escape(f"object has no attribute {name!r}{end}") + "$"):
+    with raises(AttributeError, re.escape(f"object has no attribute {name!r}{end}") + "$"):
         getattr(model, name)
 
 
@@ -989,9 +986,9 @@ def test_a_report_begins_with_the_budget_of_the_cut_off_and_has_the_reasons_of_e
 def test_a_report_names_the_order_of_its_arguments(data, tmp_path):
     X, y, *_ = data
     model, path = PNormPush(t_max=5).fit(X, y), tmp_path / "page.html"
-    with pytest.raises(TypeError, match=r"got ndarray. The order is model.report_html\(path, X, y\)"):
+    with raises(TypeError, r"got ndarray. The order is model.report_html\(path, X, y\)"):
         model.report_html(X, y, path)
-    with pytest.raises(TypeError, match=r"got ndarray. The order is report_html\(path, X, y, H, lam\)"):
+    with raises(TypeError, r"got ndarray. The order is report_html\(path, X, y, H, lam\)"):
         pnorm.report_html(X, y, path, model.rankers_, model.lam_)
 
 
@@ -1013,7 +1010,7 @@ def test_levels_and_collections_of_frames(data, library):
     np.testing.assert_array_equal(again.decision_function(table), model.decision_function(table))
     levels = PNormPush(rankers="categories", t_max=20).fit(table[["town"]], y)
     assert levels.rankers_.names == ("town = Bonn", "town = Köln", "town = Ulm")
-    with pytest.raises(ValueError, match="feature names should match"):
+    with raises(ValueError, "feature names should match"):
         levels.predict(table[["age"]])
 
 
@@ -1137,7 +1134,7 @@ def test_weights_and_groups_are_routed(data):
     )
     by_hand = PNormPush(rankers="columns", t_max=20).fit(StandardScaler().fit_transform(X), y, c, g)
     np.testing.assert_allclose(pipe[-1].lam_, by_hand.lam_, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"\[groups\] are passed but are not explicitly set"):
+    with raises(ValueError, r"\[groups\] are passed but are not explicitly set"):
         cross_val_score(plain, X, y, params={"groups": g}, scoring=positives_at_top_scorer)
 
     assert repr(scorer("precision_at", k=10)) == "scorer('precision_at', k=10)"
@@ -1185,11 +1182,11 @@ def test_scorers_of_other_models_and_their_options(data):
 def test_scorers_say_what_is_wrong(data):
     X, y, *_ = data
     model = PNormPush(t_max=5).fit(X, y)
-    with pytest.raises(ValueError, match=r"measure must be one of 'auc', .* got 'f1'"):
+    with raises(ValueError, r"measure must be one of 'auc', .* got 'f1'"):
         scorer("f1")
-    with pytest.raises(ValueError, match="y_true must have two classes for positives_at_top; got 1"):
+    with raises(ValueError, "y_true must have two classes for positives_at_top; got 1"):
         positives_at_top_scorer(model, X[y == 1], y[y == 1])
-    with pytest.raises(ValueError, match="sample_weight has the negative weight"):
+    with raises(ValueError, "sample_weight has the negative weight"):
         positives_at_top_scorer(model, X, y, sample_weight=-np.ones(len(y)))
 
 
@@ -1228,7 +1225,7 @@ def test_scorers_say_what_is_wrong(data):
     ids=str,
 )
 def test_bad_parameters(data, how, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         PNormPush(**how).fit(*data[:2])
 
 
@@ -1242,7 +1239,7 @@ def test_of_several_powers_cross_validation_chooses_one(data):
     np.testing.assert_array_equal(model.lam_, alone.lam_)
     np.testing.assert_array_equal(PNormPush(p=[4], t_max=5).fit(X, y).lam_, PNormPush(p=4, t_max=5).fit(X, y).lam_)
     assert clone(model).p == (2, 16)
-    with pytest.raises(TypeError, match="p must be a number of 1 or more, or a sequence of such numbers; got 'auto'"):
+    with raises(TypeError, "p must be a number of 1 or more, or a sequence of such numbers; got 'auto'"):
         PNormPush(p="auto").fit(X, y)
 
 
@@ -1257,11 +1254,9 @@ def test_monotone_goes_to_the_columns(data):
         assert (H.signs * lam >= 0.0).all()
         free = PNormPush(rankers=rankers, n_cuts=5, t_max=60).fit(frame, y)
         assert (H.signs * free.lam_ < 0.0).any()
-    with pytest.raises(
-        ValueError, match=r"monotone is for rankers among 'table', 'thresholds', 'columns', 'normalized'; for oth"
-    ):
+    with raises(ValueError, r"monotone is for rankers among 'table', 'thresholds', 'columns', 'normalized'; for oth"):
         PNormPush(rankers="categories", monotone={0: 1}).fit(X, y)
-    with pytest.raises(ValueError, match="monotone names the column 'd0', which is not in X"):
+    with raises(ValueError, "monotone names the column 'd0', which is not in X"):
         PNormPush(monotone={"d0": 1}).fit(frame, y)
 
 
@@ -1282,7 +1277,7 @@ def test_separable_rows_are_named_and_probabilities_warn(case):
     f = model.decision_function(X)
     assert f[y == 1].min() > f[y == 0].max()
     assert model.separation_ == "separable"
-    with pytest.warns(SeparationWarning, match=message):
+    with warns(SeparationWarning, message):
         model.predict_proba(X)
     assert pickle.loads(pickle.dumps(model)).separation_ == "separable"
     assert PNormPush(**how).fit(X[:, :1], np.where(np.arange(80) % 9, y, 1 - y)).separation_ is None
@@ -1302,43 +1297,35 @@ def test_separation_is_that_of_the_score_within_groups():
 
 def test_bad_rows_and_labels(data):
     X, y, c, g = data
-    with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):
+    with raises(ValueError, r"Only binary classification.*multiclass: y has 3 classes"):
         PNormPush().fit(X, np.arange(160) % 3)
     for how, more in (({"pos_label": 2}, {}), ({}, {"pos_label": 2})):
-        with pytest.raises(
-            ValueError, match=r"pos_label is one of two labels\. Pass y == 2 to rank the rows with it above"
-        ):
+        with raises(ValueError, r"pos_label is one of two labels\. Pass y == 2 to rank the rows with it above"):
             PNormPush(**how).fit(X, np.arange(160) % 3, **more)
-    with pytest.raises(
-        ValueError, match=r"y has 3 classes, 0, 1, 2\. Pass y == LABEL, where LABEL is one of these, to"
-    ):
+    with raises(ValueError, r"y has 3 classes, 0, 1, 2\. Pass y == LABEL, where LABEL is one of these, to"):
         PNormPush().fit(X, np.arange(160) % 3)
-    with pytest.raises(
-        ValueError, match=r"classes, 'fraud', 'ok', 'paid'\. Pass y == LABEL, where LABEL is one of these"
-    ):
+    with raises(ValueError, r"classes, 'fraud', 'ok', 'paid'\. Pass y == LABEL, where LABEL is one of these"):
         PNormPush().fit(X, np.array(["ok", "paid", "fraud"])[np.arange(160) % 3])
     words = np.array(["Yes", "no ", "yes", "No"])[np.arange(160) % 4]
-    with pytest.raises(
-        ValueError, match=r"classes, .*Only case or spaces differ: 'No' and 'no '; 'Yes' and 'yes'\. Me"
-    ):
+    with raises(ValueError, r"classes, .*Only case or spaces differ: 'No' and 'no '; 'Yes' and 'yes'\. Me"):
         PNormPush().fit(X, words)
     merged = PNormPush(t_max=2).fit(X, [word.strip().lower() for word in words])  # as the message says, without pandas
     assert merged.classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match="y has one class, 1; two classes are needed to rank"):
+    with raises(ValueError, "y has one class, 1; two classes are needed to rank"):
         PNormPush().fit(X, np.ones(160, int))
-    with pytest.raises(ValueError, match="only one class has rows of positive sample_weight, 0; two"):
+    with raises(ValueError, "only one class has rows of positive sample_weight, 0; two"):
         PNormPush().fit(X, y, 1 - y)
-    with pytest.raises(ValueError, match="sample_weight has the negative weight"):
+    with raises(ValueError, "sample_weight has the negative weight"):
         PNormPush().fit(X, y, -c)
-    with pytest.raises(ValueError, match="groups must hold one label per row, 160; got 159"):
+    with raises(ValueError, "groups must hold one label per row, 160; got 159"):
         PNormPush().fit(X, y, groups=g[1:])
     with pytest.raises(ValueError, match="share no label"):
         PNormPush().fit(X, y, groups=y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with raises(ValueError, "inconsistent numbers of samples"):
         PNormPush(rankers=[lambda X: X[:, 0]]).fit(X, y[1:])
     with pytest.raises(NotFittedError):
         PNormPush().predict(X)
-    with pytest.raises(ValueError, match=r"Pass y == LABEL, .* others\. Only case or spaces differ: 'No' and 'no '$"):
+    with raises(ValueError, r"Pass y == LABEL, .* others\. Only case or spaces differ: 'No' and 'no '$"):
         PNormPush(t_max=2).fit(X, np.array(["No", "no ", "late", "Yes"])[np.arange(len(y)) % 4])
 
 
@@ -1353,9 +1340,8 @@ def test_scikit_learn_is_imported_only_when_asked_for():
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "pnorm.sklearn")
-    with pytest.raises(
-        ImportError,
-        match=r"needs scikit-learn 1\.4 or newer \(.*\)\. Install it with: pip install .pnorm-push\[sklearn\]",
+    with raises(
+        ImportError, r"needs scikit-learn 1\.4 or newer \(.*\)\. Install it with: pip install .pnorm-push\[sklearn\]"
     ):
         import pnorm.sklearn  # noqa: F401
 
@@ -1368,14 +1354,12 @@ def test_text_among_numbers_is_found_for_the_user():
         model = PNormPush(rankers=kind)
         for X in (frame, frame.to_numpy(), frame.to_numpy().tolist()):
             where = r"row 2, column 1 \('why'\); " if X is frame else "row 2, column 1; "
-            with pytest.raises(
-                ValueError, match=f"^X has 'travel.*travel' at {where}every value must be a number: "
-            ) as error:
+            with raises(ValueError, f"^X has 'travel.*travel' at {where}every value must be a number: ") as error:
                 model.fit(X, [0, 1, 0, 1])
             assert "rankers='table' takes numbers, text and dates as they are" in str(error.value)
             assert len(str(error.value)) < 400
         dates = frame.assign(why=pd.to_datetime("2024-01-02"))
-        with pytest.raises(TypeError, match=r"X has Timestamp.* at row 0, column 1 \('why'\).*days since a fixed one"):
+        with raises(TypeError, r"X has Timestamp.* at row 0, column 1 \('why'\).*days since a fixed one"):
             model.fit(dates, [0, 1, 0, 1])
         model.fit(frame.assign(why=["1", "2", "3", "4"]), [0, 1, 0, 1])  # text that holds numbers is what it was
         with pytest.raises(ValueError, match=r"column 1 \('why'\)"):
@@ -1399,13 +1383,11 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
     pnorm.save(tmp_path / "cut.json", model)
     np.testing.assert_array_equal(pnorm.load(tmp_path / "cut.json").predict(X), model.predict(X))
     pipe = make_pipeline(StandardScaler(), PNormPush(rankers="columns", t_max=2)).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(
-        TypeError, match=r"a pipeline cannot be saved: save its last step, pnorm.save.path, pipeline.-1"
-    ):
+    with raises(TypeError, r"a pipeline cannot be saved: save its last step, pnorm.save\\(path, pipeline"):
         pnorm.save(tmp_path / "pipe.json", pipe)
     assert not (tmp_path / "pipe.json").exists()
     pnorm.save(tmp_path / "pipe.json", pipe[-1])
-    with pytest.raises(ValueError, match="an estimator brings its own p; leave p out"):
+    with raises(ValueError, "an estimator brings its own p; leave p out"):
         pnorm.save(tmp_path / "plain.json", model, p=3)
     with pytest.raises(TypeError, match="lam must be"):
         pnorm.save(tmp_path / "plain.json", PNormPush())

@@ -8,6 +8,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from facts import raises, warns
 
 import pnorm
 from pnorm import _categories
@@ -74,7 +75,7 @@ def quick(**how):
 def test_a_table_needs_no_preprocessing(library):
     table, y = columns()
     X = as_frame(table, library)
-    with pytest.warns(TableWarning, match=r"Columns left out: id\.\nmodel\.rankers_\.plan has") as told:
+    with warns(TableWarning, r"Columns left out: id\.\nmodel\.rankers_\.plan has") as told:
         model = (PNormPush() if library == "pandas" else quick()).fit(X, y)  # all make one table
     assert len(told) == 1
     assert told[0].filename == __file__
@@ -143,7 +144,7 @@ def test_a_word_and_kinds_make_tables_of_arrays():
     numbers = np.column_stack([table["age"] // 10, table["rich"]])
     assert {"x0 = 3", "x1"} < set(quick(kinds={0: "category", 1: "boolean"}).fit(numbers, y).rankers_.names)
     assert "x0 > 2.5" in quick().fit(numbers, y).rankers_.names
-    with pytest.raises(ValueError, match=r"X has 'Ulm' at row 0, column 1; .* rankers='table' takes numbers"):
+    with raises(ValueError, r"X has 'Ulm' at row 0, column 1; .* rankers='table' takes numbers"):
         quick().fit(A, y)
 
 
@@ -174,17 +175,17 @@ def test_columns_of_new_rows(frame):
         (X.columns[::-1], "must be in the same order"),
         (["age", "town", "rich"], "now missing:\n- since"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             model.predict(X[columns])
-    with pytest.raises(ValueError, match="unseen at fit time:\n- more"):
+    with raises(ValueError, "unseen at fit time:\n- more"):
         model.predict(X.assign(more=1))
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
+    with warns(UserWarning, "does not have valid feature names"):
         np.testing.assert_array_equal(model.decision_function(X.to_numpy()), f)
     # A dictionary has no order.
     new = {"more": [1] * N, **{name: X[name].tolist() for name in X.columns[::-1]}}
     np.testing.assert_array_equal(model.decision_function(new), f)
     del new["town"]
-    with pytest.raises(ValueError, match="X lacks the column 'town'"):
+    with raises(ValueError, "X lacks the column 'town'"):
         model.predict(new)
 
 
@@ -215,7 +216,7 @@ def test_the_first_value_that_does_not_read_is_that_of_the_table(dropped):
 
     def note(words):
         texts = [words.get(k, str(value)) for k, value in enumerate(x)]
-        with pytest.warns(TableWarning, match="do not read: age"):
+        with warns(TableWarning, "do not read: age"):
             model = quick().fit(as_frame({"age": texts, "x": x % 7}, "pandas"), y, weight)
         return model.rankers_.plan[0].note.partition(": ")[2].partition(";")[0]
 
@@ -241,31 +242,27 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
         return quick(**how).fit(as_frame(table | {column: values}, library), y, weight)
 
     for row in (int(np.flatnonzero(y)[-1]), int(np.flatnonzero(~y)[-1])):
-        with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\), which is to be a finite"):
+        with raises(ValueError, rf"^X has inf at row {row}, column 0 \('age'\), which is to be a finite"):
             fit("age", row, np.inf)
         for kinds in ({"age": "number"}, {}):
-            with pytest.warns(UserWarning, match="do not read: age") as warned:
+            with warns(UserWarning, "do not read: age") as warned:
                 model = fit("age", row, "many", kinds=kinds)
             (said,) = [of for of in warned if of.category in (TableWarning, UnknownLevelWarning)]
             assert said.category is TableWarning
             note = f"1 value does not read as a number and counts as missing: 'many' (row {row} of X)"
             assert note in model.rankers_.plan[0].note
-        with pytest.raises(ValueError, match=rf"^X has \[1\] at row {row}, column 1 \('town'\), which is to be text"):
+        with raises(ValueError, rf"^X has \[1\] at row {row}, column 1 \('town'\), which is to be text"):
             fit("town", row, [1], kinds={"town": "category"})
-        with pytest.raises(ValueError, match=rf"^X has inf at row {row}, column 0 \('age'\); a level that is a num"):
+        with raises(ValueError, rf"^X has inf at row {row}, column 0 \('age'\); a level that is a num"):
             fit("age", row, np.inf, kinds={"age": "category"})
     model = fit("age", 9, 30.0)
     texts = ["1", "", "many", *map(str, table["age"][3:])]
-    with pytest.warns(
-        UnknownLevelWarning, match=r"\('age'\) of X, 1 value does not read as a number .*'many' \(row 2 of"
-    ):
+    with warns(UnknownLevelWarning, r"\('age'\) of X, 1 value does not read as a number .*'many' \(row 2 of"):
         scores = model.decision_function(as_frame(table | {"age": texts}, library))
     texts[2] = ""
     assert np.array_equal(scores, model.decision_function(as_frame(table | {"age": texts}, library)))
     texts[2:] = (N - 2) * ["many"]
-    with pytest.raises(
-        ValueError, match=r"^X has 'many' at row 2, column 0 \('age'\), which was a number in training, and "
-    ):
+    with raises(ValueError, r"^X has 'many' at row 2, column 0 \('age'\), which was a number in training, and "):
         model.predict(as_frame(table | {"age": texts}, library))
 
 
@@ -282,7 +279,7 @@ def test_errors_name_the_column_and_the_row_that_was_given(library):
     ids=str,
 )
 def test_bad_parameters(frame, how, message):
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError, message):
         PNormPush(solver="newton", **how).fit(*frame)
 
 
@@ -296,11 +293,11 @@ def test_labels_of_a_table(frame):
         assert again.classes_.tolist() == ["no", "yes"]
         np.testing.assert_array_equal(again.lam_, model.lam_)
     for hole in (None, np.nan):
-        with pytest.raises(ValueError, match=r"^y has (None|nan) at row 5"):
+        with raises(ValueError, r"^y has (None|nan) at row 5"):
             quick().fit(X, np.where(np.arange(N) == 5, hole, labels.astype(object)))
-    with pytest.raises(ValueError, match=r"^y has nan at row 5"):
+    with raises(ValueError, r"^y has nan at row 5"):
         quick().fit(X, np.where(np.arange(N) == 5, np.nan, y))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with raises(ValueError, "inconsistent numbers of samples"):
         quick().fit(X.to_dict("list"), labels[1:])
     with pytest.raises(ValueError, match=r"requires y"):
         quick().fit(X.to_dict("list"), None)
@@ -337,7 +334,7 @@ def test_the_positive_label_can_be_said():
     other = quick(rankers="columns", linear=None).fit(X, WORDS[y.astype(int)], pos_label="ok")
     assert other.classes_.tolist() == ["fraud", "ok"]
     np.testing.assert_allclose(other.predict_proba(X)[:, 1], plain.predict_proba(X)[:, 0], atol=1e-6)
-    with pytest.raises(ValueError, match=r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
+    with raises(ValueError, r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
         quick().fit(X, WORDS[y.astype(int)], pos_label="fruad")
 
 
@@ -378,7 +375,7 @@ def test_the_positive_label_of_fit_replaces_that_of_the_estimator():
     assert model.fit(X, words).classes_.tolist() == ["ok", "fraud"]
     assert quick(pos_label=0).fit(X, y.astype(int)).classes_.tolist() == [1, 0]
     assert quick(pos_label=False).fit(X, y).classes_.tolist() == [True, False]
-    with pytest.raises(ValueError, match=r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
+    with raises(ValueError, r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
         quick(pos_label="fruad").fit(X, words)
 
 
@@ -496,9 +493,7 @@ def test_words_that_do_not_say_which_is_positive_are_told():
             warnings.simplefilter("error")
             quick().fit(X, np.array(labels)[y.astype(int)])
     for labels in (["bought", "left"], ["YES", "maybe"]):
-        with pytest.warns(
-            UserWarning, match=rf"^{labels[1]} is taken .*\(pos_label='{labels[0]}'\) for the other class"
-        ) as told:
+        with warns(UserWarning, rf"^{labels[1]} is taken .*\(pos_label='{labels[0]}'\) for the other class") as told:
             model = quick().fit(X, np.array(labels)[y.astype(int)])
         assert len(told) == 1
         assert told[0].filename == __file__
@@ -562,7 +557,7 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
     threshold = model.threshold_
     model.choose_cutoff(X, y, precision=0.6)
     assert model.threshold_ != threshold
-    with pytest.warns(UserWarning, match="^predict will take no row: no cut-off keeps a precision of 99.99 %") as told:
+    with warns(UserWarning, "^predict will take no row: no cut-off keeps a precision of 99.99 %") as told:
         found = model.choose_cutoff(X, y, precision=0.9999)
     proved = f"proves a precision of at least {100 * found.promised:.4g} % (one-sided bound). Label new rows"
     assert proved in str(told[0].message)
@@ -574,22 +569,22 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row(tmp_path):
         "not a cut-off.\nNo cut-off keeps"
     )
     assert f"Rows with a score of {found.nearest:.6g}" not in str(found)
-    with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
+    with warns(UserWarning, "no row is taken: no cut-off keeps a precision"):
         assert not model.predict(X).any()
     assert np.isfinite(model.decision_function(X)).all()
-    with pytest.warns(UserWarning, match="^predict will take no row"):
+    with warns(UserWarning, "^predict will take no row"):
         assert model.choose_cutoff(X, y, precision=0.9999) == found  # the same call is no further attempt
     further = (
         r"^an earlier call found no cut-off on as many rows\. .* adds up to 0\.05 to the probability that .* Use new"
     )
-    with pytest.warns(UserWarning, match=further):
+    with warns(UserWarning, further):
         assert model.choose_cutoff(X, y, precision=0.6).kept
     told = "An earlier try found no cut-off on as many rows. If these are the same rows, the confidence is up to 0.05 lower"
     assert told in str(model.cutoff_)
     model.report_html(tmp_path / "r.html", X, y)
     assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
     for again in ({"precision": 0.6}, {"recall": 0.6}):  # the same call once more, and another one
-        with pytest.warns(UserWarning, match=further):
+        with warns(UserWarning, further):
             model.choose_cutoff(X, y, **again)
         pnorm.save(tmp_path / "m.json", model)
         for kept in (pnorm.load(tmp_path / "m.json").cutoff, pickle.loads(pickle.dumps(model)).cutoff_):
@@ -624,7 +619,7 @@ def test_the_first_depth_is_a_share_of_the_rows_held_out():
     assert model.cutoff_.depth >= 180
     by_number = PNormPush(cutoff={"precision": 0.4, "at_least": 180}, **how).fit(X, y)
     assert by_number.cutoff_ == model.cutoff_
-    with pytest.raises(ValueError, match="at_least must be less than the 600 held-out rows; got 600"):
+    with raises(ValueError, "at_least must be less than the 600 held-out rows; got 600"):
         PNormPush(cutoff={"precision": 0.4, "at_least": 600}, **how).fit(X, y)
 
 
@@ -672,7 +667,7 @@ def test_the_precision_is_kept_in_95_percent_of_lists():
     ids=str,
 )
 def test_cut_offs_that_make_no_sense(cutoff, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+    with raises((ValueError, TypeError), message):
         PNormPush(cutoff=cutoff).fit([["never read"]], None)
 
 
@@ -680,15 +675,15 @@ def test_cut_offs_that_make_no_sense(cutoff, message):
 def test_cut_offs_need_one_list_of_rows_that_count_alike():
     X, y = clouds()
     model = quick(cutoff={"recall": 0.5})
-    with pytest.raises(ValueError, match="scores of different groups do not compare"):
+    with raises(ValueError, "scores of different groups do not compare"):
         PNormPush(cutoff={"recall": 0.5}, t_max=2).fit(X, y, groups=np.arange(400) % 5)
-    with pytest.raises(ValueError, match="sample_weight makes them count differently"):
+    with raises(ValueError, "sample_weight makes them count differently"):
         model.fit(X, y, np.arange(400))
     assert model.fit(X, y, np.arange(400) % 2).cutoff_.n_pos < 30
     one = np.arange(400) < 1 + np.flatnonzero(y)[0]
-    with pytest.raises(ValueError, match="cutoff holds out some rows of the class True; there are 1"):
+    with raises(ValueError, "cutoff holds out some rows of the class True; there are 1"):
         model.fit(X[one | ~y], y[one | ~y])
-    with pytest.raises(ValueError, match="y has 'x' at row 2; the labels of fit are False, True"):
+    with raises(ValueError, "y has 'x' at row 2; the labels of fit are False, True"):
         quick().fit(X, y).choose_cutoff(X[:3], np.array([True, False, "x"], dtype=object), recall=0.5)
     with pytest.raises(ValueError, match="f_neg"):
         quick().fit(X, y).choose_cutoff(X[y], y[y], recall=0.5)
@@ -746,7 +741,7 @@ def test_importances_of_a_matrix(rankers):
 def test_functions_have_no_importances():
     X, y = clouds()
     model = PNormPush(rankers=[lambda X: X[:, 0] + X[:, 1]], t_max=3).fit(X, y)
-    with pytest.raises(AttributeError, match="feature_importances_ is for weak rankers that read single columns"):
+    with raises(AttributeError, "feature_importances_ is for weak rankers that read single columns"):
         _ = model.feature_importances_
 
 
@@ -765,9 +760,9 @@ def test_a_report_of_a_table(tmp_path, capsys, frame):
     assert "compared with the training rows" in text
     assert "Who leaves" in text
     assert "with 95 % confidence" in text
-    with pytest.raises(ValueError, match="y has 2 at row 0; the labels of fit are stayed, left"):
+    with raises(ValueError, "y has 2 at row 0; the labels of fit are stayed, left"):
         model.choose_cutoff(X[:1], [2], recall=0.5)
-    with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
+    with raises(ValueError, "y has 'gone' at row 0; the labels of fit are stayed, left"):
         model.report_html(tmp_path / "report.html", X[:1], ["gone"])
 
 
@@ -802,7 +797,7 @@ def test_a_report_names_rows_by_the_index_of_a_frame(name, heading, tmp_path):
 def test_a_single_column_is_refused_with_the_way_to_a_frame(package):
     frames = pytest.importorskip(package)
     for column in (frames.Series(["a", "b"] * 20), frames.Series(np.arange(40.0))):
-        with pytest.raises(ValueError, match=r"got a single column \(Series\). Pass a frame, as in"):
+        with raises(ValueError, r"got a single column \(Series\). Pass a frame, as in"):
             PNormPush().fit(column, np.arange(40) % 2)
 
 
@@ -814,9 +809,9 @@ def test_a_single_row_is_refused_with_the_way_to_a_frame():
     model = PNormPush(t_max=2).fit(frame, x + noise > 0.3)
     row = frame.iloc[3]
     for method in (model.explain, model.decision_function):
-        with pytest.raises(ValueError, match=r"got a single row \(Series\).* frame\.iloc\[\[k\]\] .*row\.to_frame"):
+        with raises(ValueError, r"got a single row \(Series\).* frame\.iloc\[\[k\]\] .*row\.to_frame"):
             method(row)
-        with pytest.raises(ValueError, match=r"got a single column \(Series\)"):
+        with raises(ValueError, r"got a single column \(Series\)"):
             method(frame["amount"])
     expected = model.decision_function(frame)[[3]]
     np.testing.assert_array_equal(model.decision_function(frame.iloc[[3]]), expected)
@@ -852,7 +847,7 @@ def test_an_explicit_positive_label_wins_over_the_meaning_of_words():
 def test_unknown_words_are_taken_in_their_order_with_a_warning():
     x = np.linspace(-2, 2, 60)[:, None]
     y = np.where(np.sin(7 * x[:, 0]) + x[:, 0] > 0, "fraud", "ok")
-    with pytest.warns(UserWarning, match="ok is taken as the positive class, because it sorts after fraud") as told:
+    with warns(UserWarning, "ok is taken as the positive class, because it sorts after fraud") as told:
         model = quick().fit(x, y)
     assert "Use PNormPush(pos_label='ok') to confirm this, or PNormPush(pos_label='fraud') for" in str(told[0].message)
     assert model.classes_.tolist() == ["fraud", "ok"]
@@ -864,9 +859,7 @@ def test_a_file_is_refused_with_the_way_to_read_it(tmp_path, of):
     path.write_text("x,bought\n1,yes\n")
     X = of(path)
     for call in (lambda: quick().fit(X, "bought"), lambda: quick().fit([[1], [2]], [0, 1]).predict(X)):
-        with pytest.raises(
-            TypeError, match=r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"
-        ):
+        with raises(TypeError, r"^X must have rows; got .*\. Read it .* pandas\.read_csv.* \(pip install pandas\)"):
             call()
     if of is open:
         X.close()
@@ -990,5 +983,5 @@ def test_words_and_numbers_for_missing_values(library):
     ],
 )
 def test_words_for_missing_values_that_cannot_be_used(given, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         PNormPush(**given).fit(np.arange(20.0).reshape(10, 2), [0, 1] * 5)

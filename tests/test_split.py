@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from facts import raises
 
 import pnorm
 from pnorm import _checks
@@ -177,7 +178,7 @@ def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
     ],
 )  # fmt: skip
 def test_what_cannot_be_split(arguments, more, error, message):
-    with pytest.raises(error, match=message):
+    with raises(error, message):
         pnorm.split(*arguments, **more)
 
 
@@ -198,7 +199,7 @@ def test_labels_in_a_column_of_the_frame(form):
     assert np.array_equal(_checks.matrix(pos, "pos"), [[1.0, 4.0], [3.0, 6.0]])
     assert np.array_equal(_checks.matrix(neg, "neg"), [[2.0, 5.0]])
     assert (w, v) == ([1, 3], [2])
-    with pytest.raises(ValueError, match="y is 'lost', which is not a column of X; X has the columns a, won, b"):
+    with raises(ValueError, "y is 'lost', which is not a column of X; X has the columns a, won, b"):
         pnorm.split(form(columns), "lost")
 
 
@@ -215,7 +216,7 @@ def test_labels_in_a_column_of_a_dictionary_and_of_records():
 
 
 def test_a_name_needs_a_frame():
-    with pytest.raises(ValueError, match=r"y is 'won', which is not a column of X; X has no column names"):
+    with raises(ValueError, r"y is 'won', which is not a column of X; X has no column names"):
         pnorm.split(ROWS, "won")
 
 
@@ -241,7 +242,7 @@ def test_labels_that_the_command_takes(labels):
 )
 def test_labels_that_are_no_plain_opposites(labels):
     y = [*labels, *labels[:1] * (9 - len(labels))]
-    with pytest.raises(ValueError, match="say which label of y is positive"):
+    with raises(ValueError, "say which label of y is positive"):
         pnorm.split(ROWS, y)
 
 
@@ -263,11 +264,11 @@ def test_yes_and_no_of_other_languages_are_plain_as_a_pair(yes, no):
             labels.of([str(label)], lambda row: f"row {row}")
         assert labels.check() == {words[0]}
     for other in ("maybe", "0", "no" if no != "no" else "nein"):
-        with pytest.raises(ValueError, match="say which label of y is positive with pos_label"):
+        with raises(ValueError, "say which label of y is positive with pos_label"):
             pnorm.split(np.arange(9), np.where(KEEP, yes, other))
 
 
 def test_other_words_are_no_pair():
     for words in (("ok", "fraud"), ("ja", "non"), ("oui", "nein"), ("nein", "non")):
-        with pytest.raises(ValueError, match="say which label of y is positive with pos_label"):
+        with raises(ValueError, "say which label of y is positive with pos_label"):
             pnorm.split(np.arange(9), np.where(KEEP, *words))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import workers
+from facts import raises
 from problems import HOME, needs
 from repeats import each_value
 from scipy.special import softmax
@@ -708,7 +709,7 @@ def test_one_side_sparse_is_refused_by_all():
         pnorm.rankers.columns,
     ):
         for sides in ((pos, neg), (neg, pos)):
-            with pytest.raises(TypeError, match="one of pos and neg is sparse"):
+            with raises(TypeError, "one of pos and neg is sparse"):
                 call(*sides)
 
 

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises, warns
 from repeats import trials
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
@@ -165,11 +166,11 @@ def test_columns_go_by_name():
     assert again.columns == ("a", "b")
     assert again.rankers(min_rows=1).to_dict() == TableSample().add(X, Y).add(X, Y, 4).rankers(min_rows=1).to_dict()
     for other, named in (({"a": X["a"]}, "'b'"), ({**X, "c": X["a"]}, "'c'"), (np.ones((4, 3)), "3 columns")):
-        with pytest.raises(ValueError, match=named):
+        with raises(ValueError, named):
             TableSample().add(X, Y).add(other, Y)
-        with pytest.raises(ValueError, match=named):
+        with raises(ValueError, named):
             TableSample().add(X, Y).merge(TableSample().add(other, Y))
-    with pytest.raises(ValueError, match=r"4 rows of rows; got shape \(3,\)"):
+    with raises(ValueError, r"4 rows of rows; got shape \(3,\)"):
         TableSample().add(X, Y[:3])
 
 
@@ -248,11 +249,11 @@ def test_rows_in_messages_are_those_of_all_batches():
     def rankers(values, **how):
         return in_line({"x": values}, np.arange(6) % 3 != 1, 3).rankers(**how)
 
-    with pytest.raises(ValueError, match=r"^rows has inf at row 4, column 0 \('x'\)"):
+    with raises(ValueError, r"^rows has inf at row 4, column 0 \('x'\)"):
         rankers([1.0, 2.0, 3.0, 4.0, np.inf, 6.0])
-    with pytest.raises(ValueError, match=r"^rows has '1' at row 0, column 0 \('x'\)"):
+    with raises(ValueError, r"^rows has '1' at row 0, column 0 \('x'\)"):
         rankers(["1", "2", "3", "four", "five", "six"], kinds={"x": "date"})
-    with pytest.warns(TableWarning, match=r"values that do not read: x\.\n"):
+    with warns(TableWarning, r"values that do not read: x\.\n"):
         G = rankers(["1", "2", "3", "4", "5", "six"], kinds={"x": "number"})
     assert "'six' (row 5 of rows" in G.plan[0].note
 

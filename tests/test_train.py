@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from facts import raises
 from repeats import each_value
 
 import pnorm
@@ -184,9 +185,9 @@ def test_a_trace_is_read_only_and_of_the_promised_shape():
     with pytest.raises(AttributeError):
         trace.status = "mine"
     assert repr(trace).startswith("<Trace: t_max after 20 rounds, log F_p 8.4")
-    with pytest.raises(ValueError, match="t must be at most the number of rounds, 20; got 21"):
+    with raises(ValueError, "t must be at most the number of rounds, 20; got 21"):
         trace.lam_at(21)
-    with pytest.raises(ValueError, match="t must be at least 0; got -1"):
+    with raises(ValueError, "t must be at least 0; got -1"):
         trace.lam_at(-1)
 
 
@@ -198,9 +199,8 @@ def test_progress_shows_the_rounds(capsys):
 
 def test_progress_without_tqdm_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(
-        ImportError,
-        match=r'needs tqdm\. Install it with: pip install "pnorm-push\[progress\]" \(or: pip install tqdm\)',
+    with raises(
+        ImportError, r'needs tqdm\. Install it with: pip install "pnorm-push\[progress\]" \(or: pip install tqdm\)'
     ):
         pnorm.train(*problem(), progress=True)
 
@@ -321,12 +321,12 @@ def test_groups_are_checked():
         ({"pos_group": [None] * 40, "neg_group": b}, "pos_group has None at row 0"),
         ({"pos_group": a, "neg_group": [float("nan")] * 60}, "neg_group has nan at row 0"),
     ]:
-        with pytest.raises(ValueError, match=message):
+        with raises(ValueError, message):
             pnorm.train(pos, neg, None, 2, 5, **arguments)
     with pytest.raises(TypeError, match="must be hashable"):
         pnorm.train(pos, neg, None, 2, 5, pos_group=[[g] for g in a], neg_group=b)
     for label in (3, np.int64(3)):
-        with pytest.raises(TypeError, match="pos_group must be a sequence of one label per row"):
+        with raises(TypeError, "pos_group must be a sequence of one label per row"):
             pnorm.train(pos, neg, None, 2, 5, pos_group=label, neg_group=b)
 
 

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from facts import raises
 
 import pnorm
 
@@ -144,5 +145,5 @@ def test_models_and_cut_offs(tmp_path):
 def test_frames_need_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for result in (TRACE, table().plan):
-        with pytest.raises(ImportError, match="to_frame needs pandas"):
+        with raises(ImportError, "to_frame needs pandas"):
             result.to_frame()
