@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import functools
 import heapq
+import itertools
 import math
 import re
 import zlib
@@ -119,13 +120,23 @@ _CLOCK, _DATED_CLOCK = [
 ]
 """Clocks alone, and behind a date, where some data bases write points: 10.15.00 PM."""
 
-_WHEN = rf"(?:(?:[T ]+|-(?=\d\d\.)){_DATED_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
+_ZONE = r"(?:\s*(?:Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?))?"
+_WHEN = rf"(?:(?:[T ]+|:(?=\d\d:)|-(?=\d\d\.)){_DATED_CLOCK}{_ZONE})?"
+_DAY_OF_WEEK = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII)
-_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
 _DASHED = re.compile(r"(\d{2})(-)(\d{1,2})-(\d{2}),?" + _WHEN, re.ASCII)
 _DIGITS = re.compile(r"(\d{4})()(\d{2})(\d{2})" + _WHEN, re.ASCII)
-_DAY_NAMED = re.compile(r"(\d{1,2})([ ./-]+)([A-Za-z]{3,9})[ .,/-]+(\d{4}|\d{2}),?" + _WHEN, re.ASCII)
-_MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})([ .]+)(\d{1,2}),?[ ]+(\d{4}),?" + _WHEN, re.ASCII)
+_COMPACT = re.compile(rf"(\d{{4}})()(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d{{1,9}}))?)?((?!))?{_ZONE}", re.ASCII)
+_DAY_NAMED = re.compile(
+    rf"{_DAY_OF_WEEK}(\d{{1,2}})([ ./-]*)([a-z]{{3,9}})[ .,/-]*(\d{{4}}|\d{{2}}),?{_WHEN}", re.ASCII | re.IGNORECASE
+)
+_MONTH_NAMED = re.compile(
+    rf"{_DAY_OF_WEEK}([a-z]{{3,9}})([ .]+)(\d{{1,2}}),?[ ]+(\d{{4}}),?{_WHEN}", re.ASCII | re.IGNORECASE
+)
+_MONTH_FIRST = re.compile(r"(?:(\d{1,2})[-/]|([A-Za-z]{3,9})[ .,/'-]*)((?:19|20)\d\d|(?<=[A-Za-z][-'])\d\d)", re.ASCII)
+_MONTH_LAST = re.compile(r"((?:19|20)\d\d)[-/](\d{1,2})", re.ASCII)
+"""Months, as loans have them: Dec-2015, 12/2015, 2015-12."""
 _TIME = re.compile(_CLOCK, re.ASCII)
 _SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
 
@@ -652,23 +663,40 @@ def truth(word: str) -> float | None:
 @functools.lru_cache(maxsize=1 << 15)  # every fold reads its dates again
 def date(word: str, order: str = "", digits: bool = False, first_year: int = 0) -> float | None:
     """Return the microseconds since 1970 on the clock that a date was written by; its zone does not count."""
+    found = _parts_of(word, order, digits)
+    if found is None:
+        return None
+    year, month, day, clock = found
+    return _microseconds(_whole_year(year, first_year), _MONTH.get(month.lower(), 0) or month, day, clock)
+
+
+_Parts = tuple[str, str, str, Sequence[str | None]]
+
+
+def _parts_of(word: str, order: str, digits: bool = False) -> _Parts | None:
+    """Return the year, the month, the day and the clock of a date."""
     if len(word) > _LONGEST:
         return None
-    found = _YEAR_FIRST.fullmatch(word) or (_DIGITS.fullmatch(word) if digits else None)
+    found = _YEAR_FIRST.fullmatch(word) or _COMPACT.fullmatch(word) or (_DIGITS.fullmatch(word) if digits else None)
     if found:
-        return _microseconds(found[1], found[3], found[4], found.groups()[4:])
+        return found[1], found[3], found[4], found.groups()[4:]
     found = _DAY_NAMED.fullmatch(word)
     if found:
-        year = _whole_year(found[4], first_year)
-        return _microseconds(year, _MONTH.get(found[3].lower(), 0), found[1], found.groups()[4:])
+        return found[4], found[3], found[1], found.groups()[4:]
     found = _MONTH_NAMED.fullmatch(word)
     if found:
-        return _microseconds(found[4], _MONTH.get(found[1].lower(), 0), found[3], found.groups()[4:])
+        return found[4], found[1], found[3], found.groups()[4:]
+    found = _MONTH_FIRST.fullmatch(word)
+    if found:
+        return found[3], found[1] or found[2], "1", (None,)
+    found = _MONTH_LAST.fullmatch(word)
+    if found:
+        return found[1], found[2], "1", (None,)
     found = _YEAR_LAST.fullmatch(word) if order else None
     if not found:
         return None
     day, month = (found[1], found[3]) if order == DAY_FIRST else (found[3], found[1])
-    return _microseconds(_whole_year(found[4], first_year), month, day, found.groups()[4:])
+    return found[4], month, day, found.groups()[4:]
 
 
 def dates(words: Sequence[str], order: str, digits: bool = False, first_year: int = 0) -> list[float] | None:
@@ -761,8 +789,8 @@ def may_begin_with_year(words: Iterable[str]) -> bool:
 
 def short_years(words: Iterable[str]) -> set[int]:
     """Return the years of two digits that dates have."""
-    found = [_YEAR_LAST.fullmatch(word) or _DAY_NAMED.fullmatch(word) for word in words]
-    return {int(match[4]) for match in found if match is not None and len(match[4]) == 2}
+    years = [found[0] for word in words if (found := _parts_of(word, DAY_FIRST))]
+    return {int(year) for year in years if len(year) == 2}
 
 
 def _this_year() -> int:
@@ -812,9 +840,9 @@ def are_codes(words: Sequence[str]) -> bool:
     return any(map(is_code, words)) or are_one(words)
 
 
-def _microseconds(year: str | int, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
+def _microseconds(year: int, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
     try:
-        at = datetime.datetime(int(year), int(month), int(day))
+        at = datetime.datetime(year, int(month), int(day))
     except ValueError:
         return None
     start = float((at - _EPOCH) / _MICRO)
@@ -905,9 +933,9 @@ def are_durations(words: Sequence[str]) -> bool:
 
 
 def many_beyond_a_day(words: Sequence[str]) -> bool:
-    """Return whether more words than slips are hours, minutes and seconds of more than a day."""
-    beyond = [":" in word and duration(word) is not None and time(word) is None for word in words]
-    return sum(beyond) > TOLERATED * len(words)
+    """Return whether several words are hours, minutes and seconds of more than a day, beside 24:00."""
+    beyond = (word for word in words if ":" in word and time(word) is None and duration(word) is not None)
+    return len(set(itertools.islice((word for word in beyond if not word.startswith("24:00")), 2))) > 1
 
 
 def unit_after(word: str) -> str:

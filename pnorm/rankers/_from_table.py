@@ -95,6 +95,11 @@ that may be near them, or one beside other negative values."""
 _MOST_CODES = 5
 """Numbers of one column that stand for missing values, at most."""
 
+_CODE_OF_SURVEYS = re.compile(r"-(?:9+[5-9]|77+|88+)\.0")
+_ONE_CODE = re.compile(rf"{_CODE_OF_SURVEYS.pattern}|-[1-9]\.0")
+_OFTEN = 3.0
+"""How many times as many rows as other values such a number has, where the gap is not larger than their range."""
+
 _SHARE_APART = 0.01
 """Share of the known values that are such a number, at least, beside other negative values."""
 
@@ -916,7 +921,7 @@ class _Learner:
             self._note = _forms.thousands_told(self._column.text().words)
         parts = []
         for of in OF.get(reading.kind, ("",)):
-            if self._span < _LEAST_SPAN.get(of, 0.0):
+            if self._span < _LEAST_SPAN.get(of, 0.0) or (of == "weekday" and x.are_months()):
                 continue
             if of in LEVELS_OF:
                 present = x.present(of)
@@ -1259,10 +1264,10 @@ def _in_one_case(of_sides: Sequence[Tally]) -> list[Tally]:
 def _far_apart(x: InOrder) -> str:
     """Return a note on a number that may stand for a missing value; empty if there is none.
 
-    It is -1, or nines with or without a minus sign, at an end of the column and in three rows or more. The other values
-    are more than ten. Beside nines, their range is smaller than the gap, or the nines have a minus sign and are in five
-    rows or more; beside -1, their median is above 1. If some of the others are negative, the number is two nines or
-    more, in five rows and in 1 % of the known values or more, and the gap is the larger one.
+    It is -1, or nines, sevens or eights with or without a minus sign, at an end of the column and in three rows or
+    more. The other values are more than ten. Beside nines, their range is smaller than the gap, or the nines have a
+    minus sign and are in five rows or more; beside -1, their median is above 1. If some of the others are negative, the
+    number is two digits or more, in five rows and in 1 % of the known values or more, and the gap is the larger one.
     """
     values, counts = x.values, np.diff(x.ends, prepend=0)
     if values.size < 2 + _LEAST_NUMBERS:
@@ -1274,7 +1279,8 @@ def _far_apart(x: InOrder) -> str:
         value, low, high = float(values[end]), float(values[others][0]), float(values[others][-1])
         if counts[end] < _LEAST_APART or not value.is_integer():
             continue
-        is_nines, is_far = set(f"{abs(value):.0f}") == {"9"}, (low - value if end == 0 else value - high) > high - low
+        is_nines = re.fullmatch("9+|77+|88+", f"{abs(value):.0f}") is not None
+        is_far = (low - value if end == 0 else value - high) > high - low
         if low < 0.0:
             least = max(_LEAST_BELOW, _SHARE_APART * counts.sum())
             is_told = is_nines and is_far and abs(value) > 9.0 and counts[end] >= least
@@ -1292,22 +1298,19 @@ def _far_apart(x: InOrder) -> str:
 def _codes_apart(values: Any, counts: Index, sign: float = 1.0) -> str:
     """Return a note on several numbers at the lower end that surveys write for missing values; empty if there are none.
 
-    They are up to five whole numbers, in three rows or more each: nines but for the last digit, which is 5 or more, and
-    their gap to the others is larger than the range of these. Or they are -9 to -1, one of them is -7 or less, and no
-    other is negative. The numbers are multiplied by `sign`.
+    They are up to five, in three rows or more each: nines but for the last digit, which is 5 or more, or sevens or
+    eights. Their gap to the others is larger than the range of these, or a tenth of it where each is in more rows than
+    the others are. Or they are below zero, -9 to -1 included, one of them is -7 or less, and no other is negative. The
+    numbers are multiplied by `sign`.
     """
     most = min(_MOST_CODES + 1, values.size - _LEAST_NUMBERS)
     texts = list(map(repr, values[:most].tolist()))
-    nines = rf"-9{{{max(len(texts[0]) - 4, 1)}}}[5-9]\.0" if texts else ""
-    for pattern in (r"-[1-9]\.0", nines):
-        n = len(list(itertools.takewhile(re.compile(pattern).fullmatch, texts)))
-        if not 2 <= n < most or counts[:n].min() < _LEAST_APART:
-            continue
-        low, high = float(values[n]), float(values[-1])
-        is_told = low - float(values[n - 1]) > high - low
-        if pattern != nines:
-            is_told = sign > 0.0 and low >= 0.0 and values[0] <= -7.0
-        if is_told:
+    found = len(list(itertools.takewhile((_ONE_CODE if sign > 0.0 else _CODE_OF_SURVEYS).fullmatch, texts)))
+    for n in range(min(found, most - 1), 1, -1):  # others may look like codes, such as an age of 97
+        low, high, least = float(values[n]), float(values[-1]), counts[:n].min()
+        is_often = least >= max(_LEAST_BELOW, _OFTEN * float(np.median(counts[n:])))
+        is_far = low - float(values[n - 1]) > (0.1 if is_often else 1.0) * (high - low)
+        if least >= _LEAST_APART and (is_far or (sign > 0.0 and low >= 0.0 and values[0] <= -7.0)):
             *some, last = [f"{sign * value:.0f}" for value in values[:n][:: int(sign)].tolist()]
             beyond = f"below {low:g}" if sign > 0.0 else f"above {-low:g}"
             return f"{', '.join(some)} and {last} in {counts[:n].sum():,} rows, {APART} {beyond}"

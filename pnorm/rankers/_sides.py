@@ -149,6 +149,11 @@ class Numbers:
         values = derived(of, np.concatenate(self._known if of == "hour" else self._sides))
         return in_order(values, values.size, "stable")  # which merges what is sorted already
 
+    def are_months(self) -> bool:
+        """Return whether all dates are the start of a month, as those of loans are that name no day."""
+        dates = np.concatenate(self._known).astype("M8[us]")
+        return bool((dates == dates.astype("M8[M]")).all())
+
     def present(self, of: str) -> list[int]:
         """Return which levels of what is read off dates there are."""
         found: list[int] = np.unique(derived(of, np.concatenate(self._known))).astype(int).tolist()
