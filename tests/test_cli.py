@@ -375,6 +375,33 @@ def test_what_is_wrong_takes_one_line_and_status_2(capsys, tmp_path, text, argum
     assert message.replace("FILE", str(path)) in err
 
 
+@BATCHES
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    "above",
+    [
+        ["Date from:,2024-01-01,,", "Date to:,2024-12-31,,"],
+        ["Report,2025,Q1,final"],
+        ["What we won,,Person,Result"],
+        ["Money,Person,Person,Result"],
+        ["Export, from CRM", "User, x, y, z, more"],
+        ["Title", ""],
+    ],
+)
+def test_the_line_with_the_names_is_looked_for_and_offered(capsys, tmp_path, above, kind, batches):
+    body = [f"{'ab'[k % 2]},{'pqr'[k % 3]},x{k % 7},{'yes' if k % 3 else 'no'}" for k in range(60)]
+    lines, path = [*above, "city,k,sex,won", *body], tmp_path / f"t.{kind}"
+    path.write_text("\n".join(lines))
+    if kind == "xlsx":
+        pandas.DataFrame([(line + ",,,,,").split(",")[:6] for line in lines]).to_excel(path, header=False, index=False)
+    options = ["--label", "won", *QUICK, "--holdout", 0, *batches]
+    skip = ["--skip-lines", str(len(above))]
+    assert " ".join(skip) in refused(capsys, path, *options)
+    assert "60 rows" in ran(capsys, path, *options, *skip, "--save", tmp_path / "m.json")
+    assert "skip-lines" not in refused(capsys, path, *options, *skip, "--id", "of")  # it is no help
+    assert " ".join(skip) in refused(capsys, path, "--model", tmp_path / "m.json", *batches)
+
+
 def test_options_of_a_file_without_one(capsys):
     for option in (
         ["--label", "y"],

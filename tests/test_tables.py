@@ -885,10 +885,7 @@ def test_lines_above_the_names_are_left_out_if_a_user_says_how_many(tmp_path, ki
     assert [float(text) for text in source.texts("amount")] == [k / 4 for k in range(40)]
 
 
-def test_the_number_of_lines_above_the_names_is_offered(tmp_path):
-    rows = "amount,age\n" + "".join(f"{k / 4},{k % 9}\n" for k in range(40))
-    with raises(TableError, r"line 4 .* has 2 fields; the header has 1\. .*--skip-lines 3$"):
-        opened(tmp_path, (ABOVE + rows).encode())
+def test_files_with_names_of_their_own_have_no_lines_to_skip(tmp_path):
     pa = pytest.importorskip("pyarrow")
     pytest.importorskip("pyarrow.parquet").write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     for open_it in (open_source, batches_of):

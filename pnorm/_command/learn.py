@@ -25,7 +25,7 @@ from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
-from pnorm._command.opening import opened
+from pnorm._command.opening import looking_for, opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
@@ -205,8 +205,9 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     """Read the file, and the file of --test, and hold rows out."""
     progress("reading")
     path = arguments.file
-    source = opened(arguments, path)
-    columns = _columns.columns_of(source, path, arguments)
+    with looking_for(arguments, arguments.label):
+        source = opened(arguments, path)
+        columns = _columns.columns_of(source, path, arguments)
     drawn = reader = None
     if isinstance(source, Source):
         file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)

@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from pnorm._checks.text import counted, first, shown
-from pnorm._tables import Batches, Source, batches_of, open_sources
+from pnorm._command.terminal import CommandError
+from pnorm._tables import Batches, Source, TableError, batches_of, open_sources
 from pnorm._tables.folder import files_of
-from pnorm._tables.open import START, is_arrow, is_read_once, suffix_of
+from pnorm._tables.open import START, is_arrow, is_read_once, lines_with, suffix_of
 from pnorm._tables.packed import packed
 from pnorm._tables.source import texts_of
 
@@ -24,6 +25,9 @@ _OF_TEXT, _OF_PACKED = 3, 15
 
 _FIRST = 10_000
 """Rows in which columns are searched that may be the label."""
+
+_TRIED = 3
+"""Lines with the name of a column that are tried as the line of all names, at most."""
 
 _UNKNOWN = 8e9
 """Assumed bytes of free memory if the system does not report them."""
@@ -40,6 +44,37 @@ def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
 def whole(arguments: argparse.Namespace, path: str) -> Source:
     """Read the rows of the options into memory."""
     return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet, skip=_skip(arguments))
+
+
+@contextlib.contextmanager
+def looking_for(arguments: argparse.Namespace, name: str | None) -> Iterator[None]:
+    """Add to errors which line has the name of a column, if it is another than that which was taken for the names."""
+    try:
+        yield
+    except (CommandError, TableError) as error:
+        line = None if name is None or arguments.names is not None else _line_with(arguments, name)
+        if line is None:
+            raise
+        told = str(error).partition("; --names")[0]
+        raise CommandError(f"{told}. Line {line} seems to have the names: --skip-lines {line - 1}") from None
+
+
+def _line_with(arguments: argparse.Namespace, name: str) -> int | None:
+    """Return the line from which on a file is a table that has a column, if it is none with this column as it is."""
+
+    def has_name(skip: int) -> bool:
+        with contextlib.suppress(CommandError, ValueError, OSError):
+            return name in (opened(argparse.Namespace(**vars(arguments) | {"skip_lines": skip}), path).names or ())
+        return False
+
+    path = arguments.file
+    with contextlib.suppress(ValueError, OSError):
+        if any(map(is_read_once, arguments.paths)):
+            return None
+        lines = lines_with(files_of(_paths(arguments, path))[0][0].path, name, arguments.sheet)
+        if lines and not has_name(_skip(arguments)):
+            return next((line for line in lines[:_TRIED] if line > 1 and has_name(line - 1)), None)
+    return None
 
 
 def without_label(arguments: argparse.Namespace) -> str:

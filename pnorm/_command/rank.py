@@ -113,14 +113,16 @@ def file(arguments: argparse.Namespace) -> None:
             raise CommandError(
                 "--budget takes rows from the top of the list, and this model optimises the bottom. Leave --budget out"
             )
-        source = opening.opened(arguments, path)
-        if isinstance(source, Batches) and not isinstance(model.H, Table):
-            source = opening.whole(arguments, path)
-        columns = _columns.columns_of(source, path, arguments)
-        if isinstance(source, Batches):
-            ranked = _of_batches(arguments, model, source, columns, seen, progress)
-        else:
-            ranked = _of_source(arguments, model, source, columns, seen, progress)
+        needed = next(iter(getattr(model.H, "_found", None) or model.H.column_names or ()), None)
+        with opening.looking_for(arguments, arguments.label or arguments.id or needed):
+            source = opening.opened(arguments, path)
+            if isinstance(source, Batches) and not isinstance(model.H, Table):
+                source = opening.whole(arguments, path)
+            columns = _columns.columns_of(source, path, arguments)
+            if isinstance(source, Batches):
+                ranked = _of_batches(arguments, model, source, columns, seen, progress)
+            else:
+                ranked = _of_source(arguments, model, source, columns, seen, progress)
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
         say(f"pnorm: warning: {one_line(message)}")
     unwritten = _print(arguments, ranked)

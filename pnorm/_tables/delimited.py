@@ -90,10 +90,9 @@ def check_widths(path: str, lines: Lines, width: int, how: Layout) -> int:
                 lines.rows[k] = within
                 n_quoted += 1
                 continue
-        skip = f". If the names are in line {number}: --skip-lines {number - 1}" if len(row) > width else ""
         raise TableError(
             f"line {number} of {path} has {counted(len(row), 'field')}; the "
-            f"{'header' if how.header else 'first line'} has {width}{skip}"
+            f"{'header' if how.header else 'first line'} has {width}"
         )
     return n_quoted
 

@@ -11,14 +11,18 @@ from collections.abc import Sequence
 from pnorm._checks.text import naming, shown
 from pnorm._tables.arrow import ArrowSource
 from pnorm._tables.delimited import CsvSource
-from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked
+from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked, unpacked_stream
 from pnorm._tables.source import Source, TableError
-from pnorm._tables.workbook import WorkbookSource
+from pnorm._tables.text import Decoder
+from pnorm._tables.workbook import WorkbookSource, sheet_of
 
 START = 16
 """Bytes that identify the kind of a file."""
 
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_TOP, _TOP_BYTES = 50, 2**16
+"""Lines and bytes in which names are looked for that do not stand where they should."""
 
 _PARQUET, _ARROW, _TEXT = (".parquet", ".pq"), (".feather", ".arrow"), (".csv", ".tsv", ".tab", ".txt")
 
@@ -60,6 +64,22 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
         return ArrowSource(path, data, is_parquet(start, suffix))
     refuse_others(path, start)
     return CsvSource(path, data or b"", names, skip)
+
+
+def lines_with(path: str, word: str, sheet: str | None = None) -> list[int]:
+    """Return the numbers of the first lines, or rows of a sheet, that have a word as a field, however they divide."""
+    with unpacked_stream(path) as file:
+        start = file.peek(START)[:START]
+        is_book = start.startswith((OLD_WORKBOOK, ZIP))
+        data = file.read() if is_book else file.read(_TOP_BYTES)
+    if is_book:
+        rows = [{str(value).strip() for value in row} for row in sheet_of(path, data, sheet)[2][:_TOP]]
+    elif is_arrow(start, suffix_of(path)):
+        return []
+    else:
+        lines = Decoder(path, []).feed(data, False).split("\n")[:_TOP]
+        rows = [{part.strip(' "\r') for mark in ",;\t| " for part in line.split(mark)} for line in lines]
+    return [number for number, row in enumerate(rows, start=1) if word in row]
 
 
 def check_given(path: str, names: Sequence[str] | None, skip: int) -> None:

@@ -21,21 +21,7 @@ class WorkbookSource(Source):
     def __init__(
         self, path: str, data: bytes, sheet: str | None, names: Sequence[str] | None = None, skip: int = 0
     ) -> None:
-        try:
-            import python_calamine as calamine
-        except ImportError:
-            raise TableError(
-                f"{path} is a spreadsheet workbook. Reading it needs python-calamine. {install('excel')}, or save the "
-                "sheet as CSV"
-            ) from None
-        try:
-            book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-            sheets = list(book.sheet_names)
-            chosen = _chosen(path, sheets, sheet)
-            check_extent(path, data, chosen)
-            read = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
-        except calamine.CalamineError as error:
-            raise TableError(f"{path} is a workbook that cannot be read: {error}") from None
+        sheets, chosen, read = sheet_of(path, data, sheet)
         notes: list[str] = []
         if sheet is None and len(sheets) > 1:
             notes.append(f"reads the sheet {shown(chosen)}, the first of {len(sheets)}")
@@ -77,6 +63,25 @@ class WorkbookSource(Source):
 
     def _text(self, name: str) -> list[str]:
         return self.texts(name)
+
+
+def sheet_of(path: str, data: bytes, sheet: str | None) -> tuple[list[str], str, list[list[Any]]]:
+    """Return the sheets of a workbook, the one that is read, and its rows."""
+    try:
+        import python_calamine as calamine
+    except ImportError:
+        raise TableError(
+            f"{path} is a spreadsheet workbook. Reading it needs python-calamine. {install('excel')}, or save the "
+            "sheet as CSV"
+        ) from None
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheets = list(book.sheet_names)
+        chosen = _chosen(path, sheets, sheet)
+        check_extent(path, data, chosen)
+        return sheets, chosen, book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+    except calamine.CalamineError as error:
+        raise TableError(f"{path} is a workbook that cannot be read: {error}") from None
 
 
 def _chosen(path: str, sheets: Sequence[str], sheet: str | None) -> str:
