@@ -1383,7 +1383,7 @@ def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
     pnorm.save(tmp_path / "cut.json", model)
     np.testing.assert_array_equal(pnorm.load(tmp_path / "cut.json").predict(X), model.predict(X))
     pipe = make_pipeline(StandardScaler(), PNormPush(rankers="columns", t_max=2)).fit(np.eye(4), [0, 1, 0, 1])
-    with raises(TypeError, r"a pipeline cannot be saved: save its last step, pnorm.save\\(path, pipeline"):
+    with raises(TypeError, r"a pipeline cannot be saved: save its last step, pnorm.save\(path, pipeline"):
         pnorm.save(tmp_path / "pipe.json", pipe)
     assert not (tmp_path / "pipe.json").exists()
     pnorm.save(tmp_path / "pipe.json", pipe[-1])

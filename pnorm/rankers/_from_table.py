@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,25 @@ from pnorm.rankers import _forms
 from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import InOrder, Placed, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
-from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, is_missing
-from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, LeaveOut, Numbers, Side, Tally
+from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, derived, is_missing
+from pnorm.rankers._sides import (
+    FEW,
+    LEAST,
+    AllDiffer,
+    Column,
+    LeaveOut,
+    Numbers,
+    OneSided,
+    Side,
+    Tally,
+    levels_of_one_side,
+)
 from pnorm.rankers._table import (
     AGREES,
     ALIKE,
     APART,
     AS_ASKED,
+    BETWEEN,
     CODE,
     EMPTY,
     FILLED,
@@ -45,6 +58,7 @@ from pnorm.rankers._table import (
     SAME,
     SEPARATES,
     WORD,
+    WRITTEN,
     Ask,
     ColumnPlan,
     OfLevels,
@@ -115,13 +129,12 @@ _MOST_KEPT = 20
 _MOST_NAMED = 4
 """Words, at most, of which the command offers to count each as missing."""
 
+_MANY_ROWS = 100
+"""Rows of one value, from which on a quarter of a side are many."""
+
 _ALONE, _NEARLY = 0.99, 0.95
 """AUC from which on a column separates the sides nearly alone, and from which on a column of few values agrees with
 the label so often that it may be another form of it."""
-
-_SUSPECT = 0.7
-"""AUC from which on it is looked whether one value is that of one side alone. If so, and if it is an end of the column,
-the AUC is .75 or more."""
 
 _FEW_VALUES = 10
 """Values of such a column, at most. More values are a measurement, of which some are that good."""
@@ -944,7 +957,7 @@ class _Learner:
         parts += self._of_words(sum(x.missing))
         if not parts:
             raise LeaveOut("all values are equal")
-        self._separates(x.auc(), x.counts, _SUSPECT)
+        self._separates(x.auc(), x.of_one_side, partial(_value_told, reading))
         return reading, parts
 
     def _written(self, reading: Reading) -> str:
@@ -1111,7 +1124,7 @@ class _Learner:
         self._note = "; ".join(filter(None, [self._note, alike or self._spelled, self._none_told(kept)]))
         if missing:
             levels.append(None)
-        self._separates(self._auc_of_levels(levels, of_sides), lambda: [tally.counts for tally in of_sides])
+        self._separates(self._auc_of_levels(levels, of_sides), lambda: levels_of_one_side(of_sides), str)
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         reading = Reading(CATEGORY, levels=tuple(levels), any_case=any_case)
         return reading, [Part("", OfLevels(names, None, [tuple(levels)], True))]
@@ -1156,11 +1169,10 @@ class _Learner:
         of_values = sum([max(a.counts[value], b.counts[value]) for value in {*a.counts, *b.counts}])
         return (of_values + max(a.missing, b.missing)) / n
 
-    def _separates(self, auc: float, counts: Callable[[], Sequence[Mapping[Any, int]]], suspect: float = 0.5) -> None:
-        """Keep in words how the column separates the sides: by missing values, by the others, or by one of them.
-
-        `counts` counts the values of either side. It is asked for if the AUC is at least `suspect`.
-        """
+    def _separates(
+        self, auc: float, of_one_side: Callable[[], Sequence[OneSided]], write: Callable[[Any], str]
+    ) -> None:
+        """Keep in words how the column separates the sides: by missing values, by the others, or by one of them."""
         sizes = [side.size for side in self._sides]
         known_of = [size - n for n, size in zip(self._missing, sizes, strict=True)]
         of_missing, best = _auc_of_missing(self._missing, sizes), _unless_by_chance(auc, known_of)
@@ -1172,8 +1184,8 @@ class _Learner:
                 self._agrees = _percent(self._agreement(sum(sizes)))
             else:
                 self._one_sided = _of_one_side(self._missing, sizes)
-                if not self._one_sided and max(auc, 1.0 - auc) >= suspect:
-                    self._one_sided = _one_value(*counts())
+                if not self._one_sided:
+                    self._one_sided = _one_value(of_one_side(), known_of, write)
             return
         if by_missing >= best:
             self._alone = f"missing for nearly all {'positives' if of_missing > 0.5 else 'negatives'}"
@@ -1397,22 +1409,33 @@ def _of_one_side(missing: Sequence[int], sizes: Sequence[int]) -> str:
     return ""
 
 
-def _one_value(of_pos: Mapping[Any, int], of_neg: Mapping[Any, int]) -> str:
-    """Return that one value is that of a whole side, and of a minority of the other; or of a majority, and of no other.
+def _value_told(reading: Reading, x: float) -> str:
+    """Return a number of a column as people write it."""
+    if reading.kind in (BOOLEAN, ORDERED) and reading.levels:
+        return str(reading.levels[int(x)])
+    (of, *_) = OF.get(reading.kind, ("",))
+    write: Callable[[float], str] = WRITTEN.get(of, "{:.6g}".format)
+    return write(float(derived(of, np.array([x]))[0]))
 
-    The sides have 20 rows or more, so that chance does so once in a million.
+
+def _one_value(of_sides: Sequence[OneSided], sizes: Sequence[int], write: Callable[[Any], str]) -> str:
+    """Return that a value, or a range apart from all others, is that of very many rows of one side alone.
+
+    Very many are half of the side, or a quarter and a hundred rows, and so many that chance does so once in a million.
+    Or that a value is that of a whole side, and of a minority of the other.
     """
-    sides = ((of_pos, "positive"), (of_neg, "negative"))
-    n_of = [sum(counts.values()) for counts in (of_pos, of_neg)]
-    if min(n_of) < FEW:
+    if min(sizes) < FEW:
         return ""
-    for (own, label), (others, other), n, n_others in zip(sides, sides[::-1], n_of, n_of[::-1], strict=True):
-        value, count = max(own.items(), key=lambda pair: pair[1])
-        shared = others.get(value, 0)
-        if count == n and 2 * shared <= n_others:
-            return f"{SAME} {n:,} rows (all {label}), and differs in {n_others - shared:,} rows (all {other})"
-        if 2 * count >= n and not shared:
-            return f"{SAME} {count:,} rows (all {label})"
+    n_of = zip(sizes, sizes[::-1], ("positive", "negative"), ("negative", "positive"), strict=True)
+    for found, (n, n_others, label, other) in zip(of_sides, n_of, strict=True):
+        if found.count == n and 2 * found.shared <= n_others:
+            rest = n_others - found.shared
+            return f"{SAME} {n:,} rows (all {label}), and differs in {rest:,} rows (all {other})"
+        many = max(min(n / 2.0, max(n / 4.0, _MANY_ROWS)), math.log(_CHANCE) / math.log(n / (n + n_others)))
+        if found.count >= many and not found.shared:
+            return f"{SAME} {found.count:,} rows (all {label}): {shown(write(found.value), 24)}"
+        if found.n_apart >= many:
+            return f"{BETWEEN} {write(found.low)} to {write(found.high)} in {found.n_apart:,} rows (all {label})"
     return ""
 
 

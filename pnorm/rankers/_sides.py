@@ -20,6 +20,9 @@ from pnorm.rankers._columns import InOrder, in_order
 from pnorm.rankers._forms import Text
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
 
+_GAP = 0.1
+"""The distance of a range from all others, at least, as a share of the width of the column."""
+
 FEW, LEAST = 20, 5
 """Values from which on a column is called an id, or said to separate; and the values on each side from which on it is
 said so if it separates them all."""
@@ -120,6 +123,29 @@ class Column:
         return Text(list(dict.fromkeys([word for tally in tallies for word in tally.words])))
 
 
+@dataclass(frozen=True)
+class OneSided:
+    """What a side of a column may have alone: the commonest value, and the longest range apart from all others."""
+
+    value: Any
+    count: int
+    shared: int
+    """Rows of the other side with the value."""
+    n_apart: int = 0
+    """Rows within the range; 0 if it is not apart."""
+    low: float = 0.0
+    high: float = 0.0
+
+
+def levels_of_one_side(sides: Sequence[Tally]) -> list[OneSided]:
+    """Return the commonest level of either side."""
+    counts = [side.counts for side in sides]
+    if not all(counts):
+        return []
+    values = [max(of.items(), key=lambda pair: pair[1]) for of in counts]
+    return [OneSided(value, n, of.get(value, 0)) for (value, n), of in zip(values, counts[::-1], strict=True)]
+
+
 class Numbers:
     """The numbers that a reading gives of both sides of a column."""
 
@@ -139,9 +165,27 @@ class Numbers:
             return 0.5
         return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
 
-    def counts(self) -> list[dict[float, int]]:
-        """Return how many rows of either side have each number."""
-        return [dict(zip(*[of.tolist() for of in _counted(x)], strict=True)) for x in self._known]
+    def of_one_side(self) -> list[OneSided]:
+        """Return of either side what it may have alone."""
+        found, (pos, neg) = [], self._known
+        if not (pos.size and neg.size):
+            return []
+        width = max(pos[-1], neg[-1]) - min(pos[0], neg[0])
+        for own, others in ((pos, neg), (neg, pos)):
+            value, count = _commonest(own)
+            shared = int(np.diff(others.searchsorted([value, np.nextafter(value, np.inf)]))[0])
+            ends = own.searchsorted(others, "right")
+            starts = np.r_[0, ends]
+            lasts = np.r_[own.searchsorted(others), own.size]  # own[start:last] lie between two others
+            k = int((lasts - starts).argmax())
+            n, low, high = int(lasts[k] - starts[k]), 0.0, 0.0
+            if n:
+                low, high = float(own[starts[k]]), float(own[lasts[k] - 1])
+                below = low - others[k - 1] if k else np.inf
+                above = others[k] - high if k < others.size else np.inf
+                n *= min(below, above) > _GAP * width
+            found.append(OneSided(value, count, shared, n, low, high))
+        return found
 
     def in_order(self, of: str) -> InOrder:
         """Return what is read off the numbers, in ascending order."""
@@ -158,6 +202,14 @@ class Numbers:
         """Return which levels of what is read off dates there are."""
         found: list[int] = np.unique(derived(of, np.concatenate(self._known))).astype(int).tolist()
         return found
+
+
+def _commonest(x: Vector) -> tuple[float, int]:
+    """Return the commonest of numbers in ascending order, and how many rows have it."""
+    starts = np.flatnonzero(np.r_[True, x[1:] != x[:-1]])
+    n = np.diff(np.r_[starts, x.size])
+    k = int(n.argmax())
+    return float(x[starts[k]]), int(n[k])
 
 
 def _counted(x: Any) -> tuple[Any, Index]:

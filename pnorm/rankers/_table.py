@@ -55,8 +55,8 @@ ID_BY_NAME, ID_OF_SEVERAL = f"{ID} by its name", f"{ID} of several rows by its n
 AGREES = "agrees with the label in"
 """Begins the note on a column that may be another form of the label."""
 
-FILLED, EMPTY, SAME = "has a value in", "is missing in", "is the same in"
-"""Begin the note on a column of which nearly all values, or missing ones, or one value, are on one side."""
+FILLED, EMPTY, SAME, BETWEEN = "has a value in", "is missing in", "is the same in", "has values from"
+"""Begin the note on a column of which nearly all values, or missing ones, one value, or a range, are on one side."""
 
 APART = "and no other value"
 """Follows a number or a date that may stand for a missing value, in notes on columns."""
@@ -100,7 +100,7 @@ class ColumnPlan:
     @property
     def one_sided(self) -> str:
         """In how many rows it has a value, or one value, or is missing, if they nearly all have one label; else ""."""
-        return next((part for part in self.note.split("; ") if part.startswith((FILLED, EMPTY, SAME))), "")
+        return next((part for part in self.note.split("; ") if part.startswith((FILLED, EMPTY, SAME, BETWEEN))), "")
 
     @property
     def apart(self) -> tuple[str, ...]:
