@@ -2126,3 +2126,46 @@ def test_codes_that_are_one_float_stay_apart(write, base):
 
 def told_kind(pos, neg):
     return said_if_any({"x": pos}, {"x": neg})[0].plan[0].kind
+
+
+@pytest.mark.parametrize(
+    ("words", "slips", "kind"),
+    [
+        (["unknown"], ["12 approx"], "number"),
+        (["#NULL!"], ["#DIV/0!", "x"], "number"),
+        (["unknown", "refused", "not stated"], [], "number"),
+        (["ONLINE", "PHONE", "PARTNER"], [], "category"),
+        (["unknown"], [f"w{k}" for k in range(40)], "category"),  # more than slips
+    ],
+)
+def test_a_slip_beside_a_word_for_missing_loses_no_number(words, slips, kind):
+    cells = [*[f"{20000 + 37 * k}" for k in range(200)], *words * (300 // len(words)), *slips]
+    cells += cells[: len(cells) % 2]
+    G, _ = said_if_any(*sides(cells))
+    assert G.plan[0].kind == kind
+    if kind == "number":
+        assert G.plan[0].missing == 300 + len(slips)
+        assert {f"c = {word}" for word in words} <= set(G.names)
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "parts"),
+    [
+        (["Dec-2015", "Jan-2016", "Feb-2019"], "2015-12-01", {"trend", "month"}),
+        (["Dec-15", "Jan-16", "Feb-99"], "1999-02-01", {"trend", "month"}),
+        (["12/2015", "01/2016", "2/2019"], "2015-12-01", {"trend", "month"}),
+        (["2015-12", "2016-01", "2019-02"], "2015-12-01", {"trend", "month"}),
+        (["17DEC2002", "18JAN2003", "1FEB2004"], "2002-12-17", {"trend", "weekday", "month"}),
+        (["17DEC2002:10:33:44", "18JAN2003:20:00:01"], "2002-12-17 10:33:44", None),
+        (["20221114T103238Z", "20230101T220000Z", "20240301T0905"], "2022-11-14 10:32:38", None),
+        (["16/Jan/2017:10:33:44 +0000", "17/Jan/2018:20:33:44 +0000"], "2017-01-16 10:33:44", None),
+        (["Mon, 05 Feb 2001 10:20:00 +0000", "Tue, 06 Feb 2002 11:20:00 +0000"], "2001-02-05 10:20", None),
+        (["5. 3. 2024", "15. 3. 2024", "25. 4. 2025"], "2024-03-05", None),
+    ],
+)
+def test_dates_of_loans_logs_and_statistics_programs(cells, first, parts):
+    G, _ = said_if_any(*sides(cells * 40))
+    assert G.plan[0].kind == "date"
+    assert parts is None or set(G.column_names) - {"rest"} == {f"c ({part})" for part in parts}
+    earliest = min(_forms.date(cell, G._sources[0].reading.form.order, False, 1969) for cell in cells)
+    assert _forms.moment_text(earliest / 86400e6) == first

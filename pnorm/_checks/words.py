@@ -68,15 +68,16 @@ def reads_as_missing(text: str) -> bool:
     return len(word := text.strip()) <= 4 and word.lower() in NO_VALUE
 
 
-_FULL_WIDTH = re.compile("[\uff05\uff0b-\uff1a\\s0-9./:,-]+")
-_ASCII = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF1B))}
+_ARABIC = {start + digit: 0x30 + digit for start in (0x660, 0x6F0) for digit in range(10)} | {0x66B: ".", 0x66C: ","}
+NARROW = {code: code - 0xFEE0 for code in (0xFF05, *range(0xFF0B, 0xFF1B))} | _ARABIC
+WIDE = re.compile(rf"[{''.join(map(chr, NARROW))}\s0-9./:,-]+")
 
 
 def plainer(text: str) -> str:
-    """Return text without what is around it for spreadsheet programs, as in ="007", and wide digits as others."""
+    """Return text without what spreadsheets put around it, as in ="007", and wide or Arabic digits as others."""
     if text.startswith('="') and text.endswith('"') and len(text) > 2:
         text = text[2:-1]
-    return text if text.isascii() or not _FULL_WIDTH.fullmatch(text) else text.translate(_ASCII)
+    return text if text.isascii() or not WIDE.fullmatch(text) else text.translate(NARROW)
 
 
 def folded(text: str) -> str:

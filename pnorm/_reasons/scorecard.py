@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pnorm import _categories, _checks, metrics
 from pnorm._checks import BOOLEAN, DATE, NUMBER, Coefficients, DataFrame, Model, Rows, Vector, sheet
 from pnorm._checks.text import first, shown
-from pnorm._checks.words import NO_VALUE, numeral
+from pnorm._checks.words import NARROW, NO_VALUE, WIDE, numeral
 from pnorm._reasons.shapes import (
     Leaf,
     Shape,
@@ -1271,6 +1271,7 @@ def _number_of_python() -> str:
     patterns = {point: pattern.pattern for point, pattern in _forms.NUMBER_OF.items()}
     plainer = {ord(odd): plain for odd, plain in _forms.PLAINER.items()}
     alike = {unit: others for unit in _forms.UNITS if (others := _forms.alike(unit))}
+    wide = "".join(map(chr, NARROW))
     lines = [
         "",
         "def NAME_number(x, point, unit):",
@@ -1280,9 +1281,13 @@ def _number_of_python() -> str:
         '            raise ValueError(f"{x!r} is no number with %")',
         "        return float(x)",
         "    x = x.strip()",
+        "    if x.startswith('=\"') and x.endswith('\"') and len(x) > 2:",
+        "        x = x[2:-1].strip()",
+        f"    if re.fullmatch({WIDE.pattern!a}, x):",
+        f"        x = x.translate(str.maketrans({wide!a}, {wide.translate(NARROW)!a}))",
         '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]*[.0-9]", x):',
         "        return float(x)",
-        f"    word = x.translate({plainer!a})",
+        f"    word = re.sub({_forms.NO_CENTS.pattern!a}, '', x.translate({plainer!a}))",
         f"    account = re.fullmatch({_forms.ACCOUNT.pattern!a}, word)",
         "    if account:",
         '        word = f"-{account[1]}{account[2]}"',

@@ -30,20 +30,21 @@ UNITS = (
     *("Kč", "Ft", "lei", "Rs.", "Rs", "Rp", "RM"),
     *("AED", "ARS", "BDT", "BGN", "CLP", "COP", "EGP", "GHS", "HKD", "IDR", "ILS", "ISK", "KES", "KRW", "KWD", "LKR"),
     *("MAD", "MYR", "NGN", "PEN", "PHP", "PKR", "QAR", "RON", "RSD", "RUB", "SAR", "SGD", "THB", "TND", "TRY", "TWD"),
-    *("UAH", "VND"),
+    *("UAH", "VND", "SFr.", "SFr", "Fr.", "kr.", "Kr", "Euro", "円", "元"),
 )
 # "Rs." before "Rs"; the first letters alone, as the many units are tried at each character of a word.
 _FIRST_OF_UNITS = "".join(sorted({unit[0] for unit in UNITS}))
 _UNIT = f"(?=[{_FIRST_OF_UNITS}])(?:{'|'.join(map(re.escape, sorted(UNITS, key=len, reverse=True)))})"
 ALIKE = {
+    "CHF": ("SFr.", "SFr", "Fr."),
     "$": ("USD", "US$", "CAD", "AUD", "NZD", "MXN"),
-    "€": ("EUR",),
+    "€": ("EUR", "Euro"),
     "£": ("GBP",),
-    "¥": ("JPY", "CNY"),
+    "¥": ("JPY", "CNY", "円", "元"),
     "₹": ("INR", "Rs", "Rs."),
     "Rs": ("INR", "Rs."),
     "R$": ("BRL",),
-    "kr": ("SEK", "NOK", "DKK", "ISK"),
+    "kr": ("SEK", "NOK", "DKK", "ISK", "kr.", "Kr"),
     "zł": ("PLN",),
     "Kč": ("CZK",),
     "Ft": ("HUF",),
@@ -62,14 +63,32 @@ ALIKE = {
 }
 """Currencies by the signs that may stand for them."""
 
-SCALES = {"k": 3, "lakh": 5, "lac": 5, "m": 6, "mn": 6, "mio": 6, "cr": 7, "crore": 7, "b": 9, "bn": 9, "mrd": 9}
-"""Powers of ten that letters after a number stand for, in any case."""
+SCALES = {
+    **{
+        "k": 3,
+        "lakh": 5,
+        "lakhs": 5,
+        "lac": 5,
+        "lacs": 5,
+        "m": 6,
+        "mn": 6,
+        "mio": 6,
+        "million": 6,
+        "cr": 7,
+        "crore": 7,
+    },
+    **{"crores": 7, "b": 9, "bn": 9, "mrd": 9, "billion": 9},
+}
+"""Powers of ten that letters after a number stand for, in any case, but for CR, which is credit."""
 
 _SCALED = re.compile(rf"(.*[\d.,])\s?({'|'.join(SCALES)})", re.IGNORECASE | re.DOTALL)
 ACCOUNT = re.compile(rf"((?:{_UNIT})?)\s*\(\s*([^()]*?)\s*\)")
 """A negative number as accounts have it, such as (5.00) and $(5.00)."""
 DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*(-))?(?:\s*({_UNIT}))?", re.DOTALL)
 """A number with a unit on either side and a sign before the unit, before the number, or a minus behind it."""
+
+NO_CENTS = re.compile(r"(?<=\d)(?:[.,](?:--?|\u2013|\u2014)|/-)(?=\D*$)")
+"""What stands for no cents, as in 12.- and 12,--."""
 
 PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
 """Blanks, an apostrophe and a minus, with their ASCII replacements."""
@@ -608,7 +627,7 @@ def _bare(word: str) -> tuple[str, str]:
     """Return a word without its unit, and this; a number in brackets has a minus."""
     if len(word) > _LONGEST:
         return word, ""
-    plainer = word.strip().translate(_PLAINER)
+    plainer = NO_CENTS.sub("", word.strip().translate(_PLAINER))
     account = ACCOUNT.fullmatch(plainer)
     if account is not None:
         plainer = f"-{account[1]}{account[2]}"
@@ -621,15 +640,20 @@ def _bare(word: str) -> tuple[str, str]:
     return f"{sign}{inner}{behind}{rest}", before or after
 
 
+def _scaled(bare: str) -> re.Match[str] | None:
+    found = _SCALED.fullmatch(bare) if len(bare) <= _LONGEST else None
+    return None if found is None or found[2] == "CR" else found
+
+
 def _letters(bare: str) -> str:
     """Return the letters for a power of ten after a number, in capitals but for an m; "" where there are none."""
-    found = _SCALED.fullmatch(bare) if len(bare) <= _LONGEST else None
+    found = _scaled(bare)
     return "" if found is None else found[2] if found[2] == "m" else found[2].upper()
 
 
 def _unscaled(bare: str) -> tuple[str, int]:
     """Return a number without letters for a power of ten after it, and this; 0 where there are none."""
-    found = _SCALED.fullmatch(bare) if len(bare) <= _LONGEST else None
+    found = _scaled(bare)
     return (bare, 0) if found is None else (found[1], SCALES[found[2].lower()])
 
 

@@ -102,6 +102,13 @@ _FEW_WORDS, _LEAST_NUMBERS = 2, 10
 """Words of a column, at most, that count as missing where they are repeated, and more different values than this that
 are no such words. A column of fewer numbers is a category, in which a word keeps a place of its own."""
 
+_SAID_MISSING = frozenset(
+    {"unknown", "refused", "declined", "missing", "not stated", "not known", "not available", "not applicable", "n.a."}
+    | {"no answer", "(blank)", "blank", "<na>", "#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?"}
+    | {".", "*", "--", "\\n", "nil"}
+)
+"""Words for a missing value, of which a column may have more than two."""
+
 _LEAST_APART, _LEAST_BELOW = 3, 5
 """Rows with a number that may stand for a missing value, at least: a number far from the others, and a negative one
 that may be near them, or one beside other negative values."""
@@ -113,6 +120,9 @@ _CODE_OF_SURVEYS = re.compile(r"-(?:9+[5-9]|77+|88+)\.0")
 _ONE_CODE = re.compile(rf"{_CODE_OF_SURVEYS.pattern}|-[1-9]\.0")
 _OFTEN = 3.0
 """How many times as many rows as other values such a number has, where the gap is not larger than their range."""
+
+_MOST_ORDERED = 20
+"""Different words, at most, that probably have an order, where some are numbers and others hold digits."""
 
 _SHARE_APART = 0.01
 """Share of the known values that are such a number, at least, beside other negative values."""
@@ -820,9 +830,11 @@ class _Learner:
         lost = most.lost + (0 if most.kind == NUMBER and (most.form is None or most.form.unit != "%") else n_others)
         if not doubt and n_others and most.form is None and not most.doubt:
             most, lost = _forms.Most(NUMBER, Form("."), "", tuple(text.words), 0.0), float(sum(n_rows.values()))
-        words = _repeated(most.odd, n_rows, most.kind)
-        if most.form is not None and not doubt and lost <= _forms.TOLERATED * n_known:
-            self._own = {_checks.folded(word): word for word in most.odd} if words else {}
+        few = lost <= _forms.TOLERATED * n_known
+        words = _repeated(most.odd, n_rows, most.kind, spare=0.0 if few else _forms.TOLERATED * n_known)
+        own = [word for word in most.odd if _checks.folded(word) in words]
+        if most.form is not None and not doubt and few:
+            self._own = {_checks.folded(word): word for word in own}
             self._unclear = most.marks.told() if most.marks.unclear else ""
             return Reading(most.kind, most.form)
         is_read = words and most.form is not None and not doubt
@@ -832,18 +844,18 @@ class _Learner:
         ):
             self._unclear = most.marks.told() if most.marks.unclear else ""
             reading = Reading(most.kind, most.form or Form(), missing=words)
-            return self._without(reading, most.odd, round(lost) - most.marks.unclear)
+            return self._without(reading, own, sum(n_rows[word] for word in own))
         if doubt or (most.doubt and lost <= _PROBABLY * n_known):
             self._doubt = doubt or most.doubt
             self._kinds = next((kinds for kinds in _TWO if all(repr(kind) in self._doubt for kind in kinds)), ())
         elif most.form is not None and lost <= _PROBABLY * n_known:
             reading = Reading(most.kind, most.form)
-            few = list(n_rows) if len(n_rows) <= _LEAST_NUMBERS and not any("," in word for word in n_rows) else []
+            some = list(n_rows) if len(n_rows) <= _MOST_ORDERED and not any("," in word for word in n_rows) else []
             of_digits = [word for word in most.odd if any(c.isdigit() for c in word)]  # which tell more than nothing
             if of_digits and all(map(_LETTER_FIRST.match, of_digits)):
                 return Reading(CATEGORY)
-            if few and of_digits:
-                levels = ",".join(_in_likely_order(few))
+            if some and of_digits:
+                levels = ",".join(_in_likely_order(some))
                 self._doubt = "the values probably have an order, which a list of levels from low to high would keep"
                 self._kinds = (levels,)
             else:
@@ -855,7 +867,7 @@ class _Learner:
         """Return a reading in which words count as missing, and keep that they do, in words."""
         odd = sorted(odd)
         self._own = {_checks.folded(word): word for word in odd}
-        named = " and ".join([shown(repr(word), 24) for word in odd[:_FEW_WORDS]])
+        named = " and ".join([shown(repr(word), 24) for word in odd])
         self._words_told = f"{named} {'counts' if len(odd) == 1 else 'count'} as missing ({lost:,} values)"
         self._words = tuple(self._own.values())
         return reading
@@ -1193,15 +1205,22 @@ class _Learner:
             self._alone = f"AUC {best:.3f}"
 
 
-def _repeated(odd: Sequence[str], n_rows: Mapping[str, int], kind: str, numbers: bool = True) -> tuple[str, ...]:
+def _repeated(
+    odd: Sequence[str], n_rows: Mapping[str, int], kind: str, numbers: bool = True, spare: float = 0.0
+) -> tuple[str, ...]:
     """Return words that may mean a missing value, as `folded` writes them: few, repeated, and no numbers among others.
 
-    If not `numbers`, they have no digits but zeros.
+    If not `numbers`, they have no digits but zeros. Words of one or two rows, in `spare` rows or fewer together, are
+    slips beside them.
     """
     counts: Counter[str] = Counter()
     for word in odd:
         counts[_checks.folded(word)] += n_rows[word]
-    if not 0 < len(counts) <= _FEW_WORDS or min(counts.values()) < 2:
+    slips = {word: n for word, n in counts.items() if n <= _FEW_WORDS}
+    if len(slips) < len(counts) and sum(slips.values()) <= spare:
+        counts -= Counter(slips)
+    others = [word for word in counts if word not in _SAID_MISSING]
+    if not 0 < len(counts) <= _MOST_CODES or len(others) > _FEW_WORDS or min(counts.values()) < 2:
         return ()
     if numbers:
         return () if kind == NUMBER and any(map(_forms.may_be_number, counts)) else tuple(sorted(counts))
