@@ -770,6 +770,26 @@ def test_text_has_the_points_of_the_score_with_blanks_and_in_any_spelling(made, 
     check_column(card, [*values, None], [*points, *one_by_one(card, [None])])
 
 
+@pytest.mark.parametrize(
+    ("levels", "typed"),
+    [
+        (["1", "2", "3"], [1.0, 2.0, 3.0, 4.0]),
+        (["007", "010", "3"], [7.0, 10.0, 3.0, 1.0]),
+        (["S", "M", "32"], [32.0, 33.0]),
+        ([5, 2**53, 2**53 + 2], [2**53 + 1, 2**53 + 2, 5]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning", "ignore::pnorm.rankers.UnknownLevelWarning")
+def test_levels_are_found_by_numbers_of_any_type(levels, typed):
+    table = {"x": levels * 40}
+    H = rankers.from_table(table, table, kinds={"x": "category"}, min_rows=1)
+    card = pnorm.scorecard(H, np.arange(1.0, 1.0 + len(H)))
+    rows = [[x] for x in (*typed, *map(int, typed))]
+    points = one_by_one(card, [x for (x,) in rows])
+    assert len(set(points)) > 1
+    assert from_sqlite(card.to_sql(), ["x"], rows) == from_python(card.to_python(), ["x"], rows) == points
+
+
 def test_what_is_no_date_has_no_points():
     days = [[datetime.datetime(2024, 1, 1) + datetime.timedelta(days=k, hours=k)] for k in range(200)]
     card = pnorm.scorecard(H := rankers.from_table(days[::2], days[1::2]), np.arange(1.0, 1.0 + len(H)))

@@ -117,7 +117,7 @@ def NAME_level(x, values, texts, words, other):
     if x in values:
         points = values[x]
     elif not isinstance(x, str):
-        points = values.get(float(x), other)
+        points = values.get(float(x), other) if float(x) == x else other
     elif x.strip() in texts:
         points = texts[x.strip()]
     else:
@@ -1161,7 +1161,10 @@ def _case_of_levels(column: PointsOf, x: str) -> str:
     for number in numbers:
         texts |= {text: values[number] for text in _written(float(number)) if text not in texts}
     found = _looked_up("word", {word: n for word, n in words.items() if isinstance(word, str)}, _number(column.other))
-    found = _looked_up("t", texts, found)
+    meant = [(float(value), n) for value, n in values.items() if isinstance(value, (int, float))]
+    typed = {text: n for number, n in meant for text in _written(number)} | texts
+    of_text, of_typed = _looked_up("t", texts, found), _looked_up("t", typed, found)
+    found = of_text if typed == texts else f"CASE WHEN {_is_text(x)} THEN {of_text} ELSE {of_typed} END"
     if numbers and not any(isinstance(level, str) for level in column.levels):
         found = _looked_up(x, values, found)
     else:
@@ -1322,7 +1325,7 @@ _DAYS = (
 
 _IN_CALENDAR = (
     "y > 0 AND m BETWEEN 1 AND 12 AND d BETWEEN 1 AND CASE WHEN m IN (4, 6, 9, 11) THEN 30 WHEN m <> 2 THEN 31"
-    " WHEN y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0) THEN 29 ELSE 28 END AND hh < 24 AND mi < 60 AND ss <= 60"
+    " WHEN y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0) THEN 29 ELSE 28 END AND hh < 24 AND mi < 60 AND ss < 60"
 )
 
 _READ_OFF = {

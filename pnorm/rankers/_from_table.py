@@ -176,17 +176,21 @@ _LETTER_FIRST = re.compile(r"[A-Za-z]{1,2}\d")
 """A code such as V58, which has no order among 250 and 401."""
 
 _NAMED_CODE = re.compile(
-    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|nace|sic|isic|mcc|cpt|drg|ndc|id)$)"
+    r"(?i:(?:^|[\W_])(?:zip|plz|(?:post|postal|zip)?code|postleitzahl|fips|naics|nace|sic|isic|mcc|cpt|drg|ndc|phone|postal|id)"
+    r"(?:[\W_]?\d{1,4})?$)"
     r"|[a-z](?:Code|Zip|Id|ID)$"
 )
 """Names of columns of numbers that stand for a place, a trade or another kind of thing, and have no order."""
 
-_NAMED_DIAGNOSIS = re.compile(r"(?:^|.*[\W_])(?:icd|diag|dx|diagnosis)(?:[\W_]?\d{1,2}){0,2}", re.IGNORECASE)
+_NAMED_DIAGNOSIS = re.compile(
+    r"(?:^|.*[\W_])(?:icd|diag|dgns|dx|diagnosis)(?:[\W_]?(?:\d{1,2}|dgns|code|cd)){0,4}", re.IGNORECASE
+)
 """Names of columns of codes of diagnoses, which may have a fraction, such as 250.83."""
 
 _NAMED_ENTITY = re.compile(
     r"(?:customer|client|user|account|merchant|store|shop|branch|agent|employee|vendor|supplier|product|item|sku|device"
-    r"|patient|session|company|carrier|airline|airport|station|dealer|broker|driver|hospital|school|department)",
+    r"|patient|session|company|carrier|airline|airport|station|dealer|broker|driver|hospital|school|department)"
+    r"(?:[\W_]?(?:nbr|no|nr|num|number))?",
     re.IGNORECASE,
 )
 """Whole names of columns whose numbers, large or many, stand for such things. Others, and plurals, may be counts."""
