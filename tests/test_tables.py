@@ -125,7 +125,7 @@ def test_what_divides_columns(tmp_path, text, expected):
 def test_whether_there_is_a_header(tmp_path, text, header):
     source = opened(tmp_path, text)
     lines = text.splitlines()
-    assert len(source) == len(lines) - header
+    assert len(source) == len(lines) - header * lines.count(lines[0])
     assert len(source) == 0 or source.place(0) == f"line {1 + header} of {tmp_path / 't.csv'}"
     note = "there is no header; the columns are called 'column 1', 'column 2', ..."
     assert (note in source.notes) == (not header)
@@ -752,6 +752,12 @@ ODD_FILES = {
     "a title above two lines of names": ("Extract of today,,\n", ["euros,word,days", *BODY], ""),
     "a line quoted as a whole": ("", [*BODY[:9], '"9.5,""no"",63"', *BODY[10:]], ""),
     "lines of delimiters": ("", [*BODY[:5], ",,", " , ,", *BODY[5:]], ",,\n,,\n"),
+    "all lines quoted as a whole": ("", BODY, ""),
+    "delimiters behind all lines but the first": ("", [f"{line}," for line in BODY], ""),
+    "names in the middle": ("", [*BODY[:9], "amount,won,age", *BODY[9:]], ""),
+    "blank lines": ("", [*BODY[:9], '" "," ",""', *BODY[9:20], "\u00a0,,", "  ", *BODY[20:]], "\t,,\n"),
+    "a line of units": ("", ["EUR,,days", *BODY], ""),
+    "three lines of names": ("", ['how much?,won?,"how old, in days?"', '"{""id"": 1}",{2},{3}', *BODY], ""),
     "a second line of names": ("", ["amount in euros,won or not,age in days", *BODY], ""),
     "text for spreadsheet programs": ("", [line.replace("17.5,", '="17.5",') for line in BODY], ""),
     "wide digits": ("", [line.replace("27.5,", "\uff12\uff17\uff0e\uff15,") for line in BODY], ""),
@@ -765,7 +771,10 @@ def test_a_file_that_is_not_quite_a_table_is_read_as_one(monkeypatch, tmp_path, 
     """Whole and in parts, and with the lines that messages name."""
     above, lines, below = ODD_FILES[kind]
     path = tmp_path / "t.csv"
-    path.write_text(above + "amount,won,age\n" + "\n".join(lines) + "\n" + below, encoding="utf-8")
+    lines = ["amount,won,age", *lines]
+    if kind == "all lines quoted as a whole":
+        lines = [f'"{line}"' for line in lines]
+    path.write_text(above + "\n".join(lines) + "\n" + below, encoding="utf-8")
     monkeypatch.setattr(csv_stream, "_BYTES", n_bytes)
     expected = {name: [line.split(",")[c] for line in BODY] for c, name in enumerate(["amount", "won", "age"])}
     expected["won"] = [word.replace('"', "") for word in expected["won"]]
@@ -778,8 +787,27 @@ def test_a_file_that_is_not_quite_a_table_is_read_as_one(monkeypatch, tmp_path, 
     assert places == [source.place(i) for i in range(len(source))]
     numbers = [int(place.split()[1]) for place in places]
     text = path.read_text(encoding="utf-8").split("\n")
-    of_places = [text[k - 1].split(",")[-1].strip(' "') for k in numbers]
+    of_places = [text[k - 1].rstrip(",").split(",")[-1].strip(' "') for k in numbers]
     assert of_places == expected["age"]
+
+
+@pytest.mark.parametrize(("line", "told"), [("12,5,x,1", "If 12,5 is one number"), ("300 rows", "If '300 rows' is")])
+def test_what_may_be_wrong_with_a_line_is_said(tmp_path, line, told):
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "1.5,x,2\n" * 5 + line + "\n")
+    for read_it in (lambda: open_source(str(tmp_path / "t.csv")), lambda: list(batches_of(tmp_path / "t.csv"))):
+        with raises(TableError, rf"line 7 .*\. {told}"):
+            read_it()
+
+
+def test_the_names_may_come_again_in_a_large_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    monkeypatch.setattr(delimited, "_WIDE", 0)
+    lines = ["k,x", *[f"{k},1" for k in range(150)], "k,y", "k,x", "151,1"]
+    found = opened(tmp_path, "\n".join(lines).encode())
+    assert (len(found), found.place(151)) == (152, f"line 154 of {tmp_path / 't.csv'}")
+    assert [note.split()[0] for note in found.notes] == ["1"]
+    numbers = opened(tmp_path, b"0,1\n" + b"0.5,3\n0,1\n" * 20)
+    assert len(numbers) == 40  # the names of the columns are numbers, as rows are
 
 
 @pytest.mark.parametrize(
@@ -788,6 +816,7 @@ def test_a_file_that_is_not_quite_a_table_is_read_as_one(monkeypatch, tmp_path, 
         "a,b\n" + "x,y,z\n" * 5,  # names that are too few
         "a,b,c\n" + "1,2\n" * 5,
         "a,b,c\n1,2,3\n4,5\n",
+        "a,b,c\n1,2,3,\n4,5,\n",
         'a,b,c\n1,2,3\n"4,5"\n',
     ],
 )

@@ -71,9 +71,10 @@ def _line_with(arguments: argparse.Namespace, name: str) -> int | None:
     with contextlib.suppress(ValueError, OSError):
         if any(map(is_read_once, arguments.paths)):
             return None
-        lines = lines_with(files_of(_paths(arguments, path))[0][0].path, name, arguments.sheet)
+        first = files_of(_paths(arguments, path))[0][0].path
+        lines = [line for line in lines_with(first, name, arguments.sheet)[:_TRIED] if line > 1]
         if lines and not has_name(_skip(arguments)):
-            return next((line for line in lines[:_TRIED] if line > 1 and has_name(line - 1)), None)
+            return next((line for line in lines if has_name(line - 1)), None)
     return None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import itertools
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from pnorm._checks.text import first
-from pnorm._tables.delimited import Lines, check_widths, numbered_rows, quotes_are_around_fields, read_lines
+from pnorm._tables.delimited import Lines, check_lines, numbered_rows, quotes_are_around_fields, read_lines
 from pnorm._tables.inputs import Part, Stream, slice_rows
 from pnorm._tables.packed import unpacked_stream
 from pnorm._tables.source import TableError, named
@@ -78,15 +79,12 @@ class CsvStream(Stream):
 
     def _lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, without the header."""
-        n_names, n_quoted, n_blank = self.how.header + self.how.names_twice, 0, 0
+        n_names, odd = self.how.n_names, Counter[str]()
         for lines in self._all_lines(rows):
-            n_quoted += check_widths(self.path, lines, len(self.header), self.how)
-            n_blank += lines.n_blank
-            while n_names and lines.numbers:
-                lines.drop_first()
-                n_names -= 1
+            n_names -= lines.drop_first(n_names)
+            odd.update(check_lines(self.path, lines, self.header, self.how))
             yield lines
-        self.odd_lines = n_quoted, n_blank
+        self.odd_lines = odd
 
     def _all_lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, the header among them: those of a few megabytes, if these can be told from those after."""
@@ -106,7 +104,7 @@ class CsvStream(Stream):
                 pending = pending[end:]
                 first, lines = read_lines(self.path, block, self.how, line)
                 if lines.table is not None and len(first) != len(self.header):
-                    check_widths(self.path, Lines(lines.numbers, [first]), len(self.header), self.how)
+                    check_lines(self.path, Lines(lines.numbers, [first]), self.header, self.how)
                 if lines.numbers or lines.n_blank:
                     yield lines
                 line += block.count(b"\n")

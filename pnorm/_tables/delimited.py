@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from pnorm import _checks
 from pnorm._checks.text import counted
 from pnorm._checks.words import plainer
 from pnorm._tables.source import Source, TableError
-from pnorm._tables.text import BLANKS, Layout, as_utf8, body, layout, names_of, nul, reader
+from pnorm._tables.text import BLANKS, Layout, as_utf8, body, layout, names_of, nul, reader, within
 
 _LARGE = 2**20
 """Bytes of a CSV file from which on pyarrow saves more time than its import takes."""
@@ -41,12 +44,33 @@ class Lines:
     n_blank: int = 0
     """Lines that hold nothing but delimiters, and are left out."""
 
-    def drop_first(self) -> None:
-        """Leave out the first line."""
-        if isinstance(self.numbers, range):
-            self.numbers, self.table = self.numbers[1:], self.table.slice(1)
-        else:
-            del self.numbers[0], self.rows[0]
+    def drop_first(self, n: int) -> int:
+        """Leave out the first lines, and return how many there were."""
+        n = min(n, len(self.numbers))
+        self.numbers, self.rows = self.numbers[n:], self.rows[n:]
+        self.table = None if self.table is None else self.table.slice(n)
+        return n
+
+    def drop(self, at: Sequence[int]) -> None:
+        """Leave out lines, by their places."""
+        if at:
+            kept = np.delete(np.arange(len(self.numbers)), at)
+            self.numbers = array("q", [self.numbers[k] for k in kept])
+            self.rows = [self.rows[k] for k in kept] if self.table is None else []
+            self.table = None if self.table is None else self.table.take(kept)
+
+    def again(self, header: list[str]) -> list[int]:
+        """Return the places of lines that are the header once more; numbers alone may well be a row."""
+        if len(header) < 2 or all(map(_checks.is_numeral, header)):
+            return []
+        if self.table is None:
+            return [k for k, row in enumerate(self.rows) if row == header]
+        from pyarrow import compute
+
+        at = np.flatnonzero(compute.equal(self.column(0), header[0]))
+        for name, column in zip(header, self.table.columns, strict=True):
+            at = at[np.flatnonzero(compute.equal(column.take(at), name))]
+        return list(at)
 
     def column(self, at: int) -> Any:
         """Return a column, by its place: a list, or a column of Arrow."""
@@ -72,29 +96,42 @@ def read_lines(path: str, data: bytes, how: Layout, line: int = 0) -> tuple[list
     return lines.rows[0] if lines.rows else [], lines
 
 
-def odd_lines(n_quoted: int, n_blank: int) -> list[str]:
-    """Return notes on lines that are quoted as a whole, and on those of nothing but delimiters."""
-    quoted = [f"{counted(n_quoted, 'line')} quoted as a whole, and read without these quotes"]
-    return quoted * bool(n_quoted) + [f"{counted(n_blank, 'line')} of nothing but delimiters left out"] * bool(n_blank)
+def odd_lines(odd: Mapping[str, int]) -> list[str]:
+    """Return notes on lines of some kinds, given their numbers."""
+    return [f"{counted(n, 'line')} {what}" for what, n in odd.items() if n]
 
 
-def check_widths(path: str, lines: Lines, width: int, how: Layout) -> int:
-    """Refuse a line that has more or fewer fields than the first; read and count those that are quoted as a whole."""
-    n_quoted = 0
+def check_lines(path: str, lines: Lines, header: list[str], how: Layout) -> Counter[str]:
+    """Refuse a line that has more or fewer fields than the first; count those that are read otherwise, or left out."""
+    width, odd, blank = len(header), Counter[str](), list[int]()
     for k, (number, row) in enumerate(zip(lines.numbers, lines.rows, strict=False)):
+        if how.longer and len(row) == width + 1 and not row[-1].strip():
+            row.pop()
         if len(row) == width:
             continue
         if len(row) == 1 and how.delimiter != BLANKS:
-            within = next((fields for _, fields in numbered_rows(path, row[0], how, number - 1)), [])
-            if len(within) == width:
-                lines.rows[k] = within
-                n_quoted += 1
+            fields = next((fields for _, fields in numbered_rows(path, row[0], how, number - 1)), [])
+            if len(fields) == width:
+                lines.rows[k] = fields
+                odd["quoted as a whole, and read without these quotes"] += 1
                 continue
+        if not any(map(str.strip, row)):
+            blank.append(k)
+            continue
+        tail = f". If {_checks.shown(row[0])} is a title or a note, delete it" if len(row) == 1 else ""
+        comma = re.search(r"(?<![\d.])\d+,\d+(?![\d.])", ",".join(row))
+        if len(row) > width and how.delimiter == "," and comma:
+            tail = f". If {comma[0]} is one number with a decimal comma, quote it, or divide the columns by semicolons"
         raise TableError(
             f"line {number} of {path} has {counted(len(row), 'field')}; the "
-            f"{'header' if how.header else 'first line'} has {width}"
+            f"{'header' if how.header else 'first line'} has {width}{tail}"
         )
-    return n_quoted
+    lines.drop(blank)
+    again = lines.again(header) if how.header else []
+    lines.drop(again)
+    odd["of nothing but delimiters left out"] += lines.n_blank
+    odd["with the names once more left out"] += len(again)
+    return odd
 
 
 class CsvSource(Source):
@@ -110,9 +147,8 @@ class CsvSource(Source):
         first, lines = read_lines(path, body(data, how), how)
         if not lines.numbers:
             raise TableError(f"{path} is empty")
-        odd = odd_lines(check_widths(path, lines, len(first), how), lines.n_blank)
-        for _ in range(how.header + how.names_twice):
-            lines.drop_first()
+        lines.drop_first(how.n_names)
+        odd = odd_lines(check_lines(path, lines, first, how))
         self._lines = lines
         header = names_of(path, first, how.header, names, notes)
         if len(header) > 1 and not header[-1] and len(self) and self._lines.is_blank(len(header) - 1):
@@ -152,7 +188,9 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     except ImportError:
         return None
     first = re.compile(rb"[^\r\n]+").search(data)
-    if first is None or how.delimiter == BLANKS or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+    if first is None or how.delimiter == BLANKS or how.quoted or how.longer:
+        return None
+    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return None
     blank = rb'\n(?:\r?\n(?=[^\r\n])|[\t\v\f "\x80-\xff%b]+\r?(?:\n|\Z))' % re.escape(how.delimiter.encode())
     try:
@@ -201,7 +239,8 @@ def numbered_rows(
     may_be_odd = not isinstance(text, str) or '="' in text or (not text.isascii() and _WIDE_DIGITS in text.encode())
     try:
         for fields in lines:
-            if fields and (fields[0] or (len(fields) == 1 and how.delimiter != BLANKS) or any(map(str.strip, fields))):
+            if any(map(str.strip, fields)) or (len(fields) == 1 and how.delimiter != BLANKS):
+                fields = within(fields, how)
                 yield before + lines.line_num, list(map(plainer, fields)) if may_be_odd else fields
             elif blank is not None and len(fields) > 1:
                 blank.append(before + lines.line_num)

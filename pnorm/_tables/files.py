@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ class Files(Input):
     def _notes(self) -> list[str]:
         """Return the assumptions about the format; some are known only when all was read."""
         of_files = dict.fromkeys(note for file in self._files for note in file.notes)
-        return [*of_files, *odd_lines(*map(sum, zip(*[file.odd_lines for file in self._files], strict=True)))]
+        return [*of_files, *odd_lines(sum([Counter(file.odd_lines) for file in self._files], Counter[str]()))]
 
     def n_rows(self) -> int | None:
         sizes = [file.n_rows for file in self._files]

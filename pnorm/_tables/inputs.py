@@ -7,7 +7,8 @@ import itertools
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pnorm import _checks
@@ -67,8 +68,8 @@ class Stream(ABC):
     n_rows: int | None = None
     notes: Sequence[str] = ()
     """Assumptions about its format, one sentence each."""
-    odd_lines: tuple[int, int] = (0, 0)
-    """The numbers of lines that are quoted as a whole, and of nothing but delimiters, when all were read."""
+    odd_lines: Mapping[str, int] = MappingProxyType({})
+    """The numbers of lines that are left out or read otherwise, by what is told of them, when all were read."""
 
     @abstractmethod
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:

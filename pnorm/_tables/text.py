@@ -203,10 +203,14 @@ class Layout:
     """The delimiter; `BLANKS` for runs of blanks."""
     header: bool = True
     """Whether the first line has the names of the columns."""
-    names_twice: bool = False
-    """Whether the second line has names as well, which are left out."""
+    n_names: int = 1
+    """Lines of names, or of units below them; 0 without a header."""
     above: int = 0
     """Lines above the table, such as a title."""
+    quoted: bool = False
+    """Whether lines may be quoted as a whole, the first one as well."""
+    longer: bool = False
+    """Whether all lines but the header end with a delimiter."""
 
 
 def layout(data: bytes, names: Sequence[str] | None, notes: list[str], skip: int = 0) -> Layout:
@@ -221,7 +225,11 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str], skip: int
     delimiter = said[1] if said else _delimiter(lines, whole)
     above = skip
     even = _even(lines, Layout(delimiter), whole)
-    if not skip and not said and (even is None or 2 * list(map(str.strip, even[0])).count("") >= len(even[0])):
+    raw = _some_rows(lines, Layout(delimiter), whole)
+    quoted = [*map(len, raw[:1])] == [1] and _even(lines, Layout(delimiter, quoted=True), whole) is not None
+    longer = _are_longer(raw)
+    may_be_title = even is None or 2 * list(map(str.strip, even[0])).count("") >= len(even[0])
+    if may_be_title and not (skip or said or quoted or longer):
         above, delimiter = _title(data[: 2 * _SAMPLE], whole) or (0, delimiter)
         if above:
             left_out = "the line" if above == 1 else f"{above} lines"
@@ -229,12 +237,15 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str], skip: int
             lines = _sample(_cut(data, above))[0]
     if delimiter not in ",\t":
         notes.append(f"columns are separated by {_WORDS.get(delimiter, shown(delimiter))}")
-    rows = _some_rows(lines, Layout(delimiter), whole)
-    header = has_header(rows, names)
-    names_twice = header and are_names_again(rows)
-    if names_twice:
-        notes.append("the second line has names as well, and is left out")
-    return Layout(delimiter, header, names_twice, above)
+    rows = _some_rows(lines, Layout(delimiter, quoted=quoted), whole)
+    if quoted:
+        notes.append("lines are quoted as a whole, and read without these quotes")
+    if longer:
+        notes.append("all lines but the first end with a delimiter")
+        rows[1:] = [row[:-1] for row in rows[1:]]
+    n_names = lines_of_names(rows, notes)
+    header = has_header([*rows[:1], *rows[n_names:]], names)
+    return Layout(delimiter, header, n_names if header else 0, above, quoted, longer)
 
 
 def body(data: bytes, how: Layout) -> bytes:
@@ -276,16 +287,36 @@ def _starts_table(rows: Sequence[Sequence[str]]) -> bool:
     return any(own == "" and below for own, below in kinds) and all(own == "" for own, _ in kinds)
 
 
-def are_names_again(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the second row has names too: different words, in two columns or more that are numbers below."""
-    if len(rows) < 4 or rows[0] == rows[1] or not len(rows[0]) == len(rows[1]) == len(set(rows[1])):
+def _are_longer(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether all rows have one field more than the first, and it is blank."""
+    return len(rows) > 1 and all(len(row) == len(rows[0]) + 1 and not row[-1].strip() for row in rows[1:])
+
+
+def lines_of_names(rows: Sequence[Sequence[str]], notes: list[str]) -> int:
+    """Return how many of the first rows have names, or units below names, if the first has; add a note on the others.
+
+    One of units has words in columns of numbers alone.
+    """
+    for n in (2, 1):
+        if all(are_names_again([rows[0], row, *rows[n + 1 :]], True) for row in rows[1 : n + 1]) and len(rows) > n:
+            others = "second line has" if n == 1 else "second and the third line have"
+            notes.append(f"the {others} names as well, and {'is' if n == 1 else 'are'} left out")
+            return n + 1
+    return 1
+
+
+def are_names_again(rows: Sequence[Sequence[str]], units: bool = False) -> bool:
+    """Return whether the second row has names too: different words, in two columns or more that are numbers below.
+
+    With `units`, it may as well have words in such columns alone.
+    """
+    if len(rows) < 4 or rows[0] == rows[1] or len(rows[0]) != len(rows[1]):
         return False
-    below = [_kind_below(rows[1:], c) for c in range(len(rows[0]))]
-    return (
-        sum(map(bool, below)) > 1
-        and all(map(str.strip, rows[1]))
-        and all(_kind(word) == "" for word, kind in zip(rows[1], below, strict=True) if kind)
-    )
+    kinds = [(word.strip(), _kind_below(rows[1:], c)) for c, word in enumerate(rows[1])]
+    of_numbers = [word for word, kind in kinds if kind and word]
+    are_names = all(word for word, _ in kinds) and len(set(rows[1])) == len(rows[1])
+    are_units = units and all(kind for word, kind in kinds if word)
+    return len(of_numbers) > 1 and (are_names or are_units) and all(_kind(word) == "" for word in of_numbers)
 
 
 def reader(text: str | Iterable[str], how: Layout) -> Any:
@@ -295,6 +326,11 @@ def reader(text: str | Iterable[str], how: Layout) -> Any:
         stripped = (line.strip(" \r\n") + "\n" for line in lines)
         return csv.reader(stripped, delimiter=" ", skipinitialspace=True, strict=True)
     return csv.reader(lines, delimiter=how.delimiter, skipinitialspace=True, strict=True)
+
+
+def within(row: list[str], how: Layout) -> list[str]:
+    """Return the fields of a line, those within one that is quoted as a whole if the file may have such."""
+    return next(reader(row[0], how), row) if how.quoted and len(row) == 1 else row
 
 
 def _sample(data: bytes) -> tuple[str, bool]:
@@ -317,7 +353,7 @@ def _some_rows(lines: str, how: Layout, whole: bool) -> list[list[str]]:
     try:
         for row in reader(lines, how):
             if row:
-                rows.append(row)
+                rows.append(within(row, how))
                 n_cells += len(row)
             if len(rows) >= _LINES or (len(rows) > 1 and n_cells >= _CELLS):
                 return rows

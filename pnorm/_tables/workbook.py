@@ -10,7 +10,7 @@ from typing import Any
 from pnorm._checks.text import counted, first, install, shown
 from pnorm._tables.extent import check_extent
 from pnorm._tables.source import Source, TableError
-from pnorm._tables.text import are_names_again, has_header, names_of
+from pnorm._tables.text import are_names_again, has_header, lines_of_names, names_of
 
 
 class WorkbookSource(Source):
@@ -35,10 +35,11 @@ class WorkbookSource(Source):
         if not all(texts[0][1:]) and are_names_again(texts):  # groups of columns, in merged cells
             notes.append(f"the names are in row {rows[1][0]}; the row above them is left out")
             del rows[0], texts[0]
-        has_names = has_header(texts, names)
+        n_names = lines_of_names(texts, notes)
+        has_names = has_header([texts[0], *texts[n_names:]], names)
         header = names_of(path, texts[0], has_names, names, notes)
         if has_names:
-            del rows[0]
+            del rows[:n_names]
         columns = [[None if row[c] == "" else row[c] for _, row in rows] for c in range(width)]
         kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
         self._numbers = [number for number, _ in rows]
