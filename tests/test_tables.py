@@ -852,7 +852,10 @@ def test_a_byte_that_is_no_utf8_leaves_the_others_as_they_are(monkeypatch, tmp_p
         ([["", "Total", "{all}"]], "1 row may sum other rows, such as line 62"),
         ([["", "GRAND TOTAL", "${all:,.2f}"]], "'GRAND TOTAL', with the sum of amount"),
         ([["Summe", "", "{all:.0f}"]], "'Summe'"),
-        ([["", "Total", "7"]], ""),  # no sum
+        ([["", "Total", "7"]], "line 62 of FILE: 'Total' in name"),  # no sum, and the last row
+        ([["", "Total", "7"], ["N", "p1", "8"]], ""),
+        ([["N", "Total", "7"], ["S", "Total", "8"]], ""),
+        ([["", "Total", "7"], ["", "Average", "8"]], "2 rows may hold sums of other rows, such as line 63"),
         ([["", "Sun", "{all}"]], ""),  # no such word
         ([], ""),
     ],
@@ -864,8 +867,11 @@ def test_rows_that_sum_others_are_told(tmp_path, rows, told):
     data = "\n".join(",".join(f'"{cell}"' for cell in row) for row in [["region", "name", "amount"], *cells])
     source = opened(tmp_path, data.encode())
     notes = " ".join(told_of_sums(source, source.names))
-    assert told in notes
+    assert told.replace("FILE", source.path) in notes
     assert bool(notes) == bool(told)
+    if len(rows) == 2:  # rows without a label are told of wherever they stand
+        has_label = np.arange(len(source)) < 60
+        assert bool(told_of_sums(source, source.names, has_label)) == (rows[0][0] == "")
 
 
 def test_sums_of_parts_are_told_and_a_frequent_word_is_not(tmp_path):

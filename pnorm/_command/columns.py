@@ -141,7 +141,7 @@ def rows_of(
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
     rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
-    source.notes += told_of_sums(source, columns.used if columns.id is None else [*columns.used, columns.id])
+    source.notes += told_of_sums(source, columns.used if columns.id is None else [*columns.used, columns.id], has_label)
     return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, shown
@@ -13,12 +14,13 @@ from pnorm._checks.words import plain_numbers
 from pnorm._tables.source import Source
 
 _SUM = re.compile(
-    r"(?:grand[\s-]|sub[\s-]?)?totals?\b.*|.*\btotal|(?:sub|zwischen)?sum(?:me|a)?|gesamt(?:summe)?|insgesamt|totaal",
+    r"(?:grand[\s-]|sub[\s-]?)?totals?\b.*|.*\btotal|(?:sub|zwischen)?sum(?:me|a)?|gesamt(?:summe)?|insgesamt|totaal"
+    r"|averages?|mean|(?:mittel|durchschnitts)wert|durchschnitt",
     re.IGNORECASE,
 )
 """Words of a row that sums others."""
 
-_IN_ALL = ("tota", "sum", "gesamt")
+_IN_ALL = ("tota", "sum", "gesamt", "average", "mean", "mittel", "durchschnitt")
 """Letters of which each of these words has some: most columns have none, and need no look at each cell."""
 
 _SHARE = 0.1
@@ -28,8 +30,12 @@ _NEAR = 1e-3
 """The difference from the sum, at most, relative to it: numbers may be rounded."""
 
 
-def told_of_sums(source: Source, names: Sequence[str]) -> list[str]:
-    """Return a note on rows with such a word and a number that is the sum of all others, or of those since the last."""
+def told_of_sums(source: Source, names: Sequence[str], has_label: NDArray[np.bool_] | None = None) -> list[str]:
+    """Return a note on rows with such a word and a number that is the sum of all others, or of those since the last.
+
+    Otherwise it is on rows with such a word if none of them has a label, or the last row of all is one, and there is
+    one alone or all have an empty cell.
+    """
     texts = {name: texts for name in names if (texts := _texts(source, name)) is not None}
     words: dict[int, str] = {}
     for of in texts.values():
@@ -56,6 +62,15 @@ def told_of_sums(source: Source, names: Sequence[str]) -> list[str]:
                 f"{counted(found.size, 'row')} may sum other rows, such as {source.place(first)}: "
                 f"{shown(repr(words[first]))}, with the sum of {shown(name)}. Leave sums out of the file"
             ]
+    is_apart = rows[-1] == len(source) - 1 or (has_label is not None and not has_label[rows].any())
+    gaps = np.any([[of[row] == "" for row in rows.tolist()] for of in map(source.texts, names)], axis=0)
+    if is_apart and (rows.size == 1 or gaps.all()):
+        row, word = int(rows[-1]), words[int(rows[-1])]
+        column = next(name for name, of in texts.items() if of[row].strip() == word)
+        return [
+            f"{counted(rows.size, 'row')} may hold sums of other rows, such as {source.place(row)}: "
+            f"{shown(repr(word))} in {shown(column)}. Leave sums out of the file"
+        ]
     return []
 
 
