@@ -1444,8 +1444,9 @@ def _value_told(reading: Reading, x: float) -> str:
 def _one_value(of_sides: Sequence[OneSided], sizes: Sequence[int], write: Callable[[Any], str]) -> str:
     """Return that a value, or a range apart from all others, is that of very many rows of one side alone.
 
-    Very many are half of the side, or a quarter and a hundred rows, and so many that chance does so once in a million.
-    Or that a value is that of a whole side, and of a minority of the other.
+    Very many are half of the side, or a hundred rows and a quarter of the smaller side or 35 % of the larger one, and
+    so many that chance does so once in a million. Or that a value is that of a whole side, and of a minority of the
+    other.
     """
     if min(sizes) < FEW:
         return ""
@@ -1454,7 +1455,8 @@ def _one_value(of_sides: Sequence[OneSided], sizes: Sequence[int], write: Callab
         if found.count == n and 2 * found.shared <= n_others:
             rest = n_others - found.shared
             return f"{SAME} {n:,} rows (all {label}), and differs in {rest:,} rows (all {other})"
-        many = max(min(n / 2.0, max(n / 4.0, _MANY_ROWS)), math.log(_CHANCE) / math.log(n / (n + n_others)))
+        share = 0.25 if n <= n_others else 0.35  # more on the larger side, where chance and habit do more
+        many = max(min(n / 2.0, max(share * n, _MANY_ROWS)), math.log(_CHANCE) / math.log(n / (n + n_others)))
         if found.count >= many and not found.shared:
             return f"{SAME} {found.count:,} rows (all {label}): {shown(write(found.value), 24)}"
         if found.n_apart >= many:
