@@ -17,7 +17,7 @@ from pnorm._job import quality
 
 settings.register_profile(
     "few",
-    max_examples=10 * TRIALS,
+    max_examples=7 * TRIALS,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -18,7 +18,7 @@ from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
 import pnorm
 from pnorm import _cutoff
 
-LISTS, FEWER = 300 * TRIALS, 150 * TRIALS
+LISTS, FEWER = 200 * TRIALS, 150 * TRIALS
 
 
 def normal_list(rng, n=500, share=0.3, apart=2.0):
@@ -744,7 +744,7 @@ def test_a_tenth_of_the_positives_fill_the_first_depth(trained_on, n, precision,
 def test_a_low_precision_of_a_rare_class_is_found():
     # 2400 rows with 22 positives: 30 % of the first 100 rows, and none below
     found = np.zeros(2, int)
-    for seed in range(200):
+    for seed in range(100):
         y = np.random.default_rng(seed).random(2400) < np.where(np.arange(2400) < 100, 0.3, 0.0)
         f = -np.arange(2400.0)
         of_model = _cutoff.cutoff_of_model(f[y], f[~y], (9, 991), precision=0.1)
@@ -752,7 +752,7 @@ def test_a_low_precision_of_a_rare_class_is_found():
         assert not of_model.kept or of_model.depth >= 22
     alone, from_training = found
     assert from_training > 2 * alone
-    assert from_training > 0.6 * 200
+    assert from_training > 0.6 * 100
 
 
 # New labelled rows ------------------------------------------------------------------------------------

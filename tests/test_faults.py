@@ -277,6 +277,7 @@ TASKS = {
 }
 
 
+@each_value()
 @pytest.mark.parametrize("forever", [True, False], ids=["from then on", "once"])
 @pytest.mark.parametrize("task", TASKS)
 def test_memory_that_ends_at_any_moment(monkeypatch, tried, task, forever):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from facts import warns
-from repeats import each_value
+from repeats import TRIALS, each_value
 
 import pnorm
 from pnorm._default import Fold, OutOfFold, out_of_fold
@@ -117,13 +117,13 @@ def test_noise_is_named_and_signal_is_not():
     assert caught[0].filename == __file__
     assert model.out_of_fold_.auc.low < 0.5
     assert pickle.loads(pickle.dumps(model)).out_of_fold_ == model.out_of_fold_
-    assert all(fitted(*rows(seed, 0.0))[1] for seed in range(1, 8))
-    assert not any(fitted(*rows(seed, 2.0))[1] for seed in range(8))
+    assert all(fitted(*rows(seed, 0.0))[1] for seed in range(1, 1 + 3 * TRIALS))
+    assert not any(fitted(*rows(seed, 2.0))[1] for seed in range(4 * TRIALS))
 
 
 def test_the_model_and_its_cross_validation_have_one_verdict():
     differ = []
-    for seed, slope in ((0, 0.0), (3, 1.5), *[(seed, 0.0) for seed in range(1, 8)]):
+    for seed, slope in ((0, 0.0), (3, 1.5), *[(seed, 0.0) for seed in range(1, 1 + 4 * TRIALS)]):
         model, said = fitted(*rows(seed, slope, n=60, d=3))
         found = str(model.cross_validation_)
         verdict = f"{'not shown to be better' if said else 'better'} than a random order"
@@ -213,7 +213,7 @@ def test_chance_is_the_mean_over_all_orders():
     rng, of_folds = np.random.default_rng(0), []
     for k in range(3):
         n_pos, n_neg = (int((of_side == k).sum()) for of_side in found.folds)
-        drawn = [rng.permutation(n_pos + n_neg).astype(float) for _ in range(4000)]
+        drawn = [rng.permutation(n_pos + n_neg).astype(float) for _ in range(2000)]
         of_folds.append(np.mean([pnorm.metrics.average_precision(f[:n_pos], f[n_pos:]) for f in drawn]))
     assert found.chance == pytest.approx(np.mean(of_folds), abs=0.01)
     assert compared(X, y).chance == compared(X, y, metric="auc", push="bottom").chance == 0.5
