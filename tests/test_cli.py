@@ -402,6 +402,30 @@ def test_the_line_with_the_names_is_looked_for_and_offered(capsys, tmp_path, abo
     assert " ".join(skip) in refused(capsys, path, "--model", tmp_path / "m.json", *batches)
 
 
+@BATCHES
+@pytest.mark.parametrize(
+    ("given", "status", "told"),
+    [
+        ("age=-9,-8", 0, "'-9,-8' of --missing in column 'age'. Repeat the option for each: --missing age=-9 --missing age=-8"),
+        ("2=999", 0, "'999' of --missing in column 'age'"),
+        ("Nothing", 0, "'nothing' of --missing in any column"),
+        ("-9", 0, ""),
+        ("age=-9", 0, ""),
+        ("city=ULM", 0, ""),
+        ("years=-9", 2, "no column 'years'"),
+        ("won=-9", 2, "--missing names 'won'"),
+    ],
+)  # fmt: skip
+def test_a_word_for_a_missing_value_that_no_row_has_is_told(capsys, tmp_path, given, status, told, batches):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{k % 7},{k % 9 - 9},{'Rome' if k % 4 else 'Ulm'},{k % 3 % 2}\n" for k in range(90))
+    path.write_text("size,age,city,won\n" + rows)
+    found, out, err = run(capsys, path, "--label", "won", *QUICK, "--holdout", 0, f"--missing={given}", *batches)
+    assert found == status
+    assert told in flat(out + err)
+    assert ("of --missing" in out) == bool(told and not status)
+
+
 def test_options_of_a_file_without_one(capsys):
     for option in (
         ["--label", "y"],
@@ -1650,6 +1674,31 @@ def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, batches):
     table = pandas.read_csv(deals)
     table[table["stage"].isin(["won", "lost"])].to_csv(some, index=False)
     assert "Test on 240 rows of " in ran(capsys, deals, *HOW[:-2], *BOTH_WON, *BOTH_LOST, *batches, "--test", some)
+
+
+@BATCHES
+@pytest.mark.parametrize(
+    ("words", "of_test"),
+    [
+        (["> 50K", "<= 50K"], [">50k.", "<=50K."]),
+        (["won", "lost"], ["gewonnen", "verloren"]),
+        (["yes", "no"], ["1", "0"]),
+        (["1", "0"], ["TRUE", "FALSE"]),
+    ],
+)
+def test_labels_of_two_files_in_other_words(capsys, tmp_path, words, of_test, batches):
+    paths = [tmp_path / "train.csv", tmp_path / "test.csv"]
+    for path, (yes, no) in zip(paths, [words, of_test], strict=True):
+        path.write_text("k,x,y\n" + "".join(f"{k},{k % 7},{no if k % 3 else yes}\n" for k in range(60)))
+    how = [paths[0], "--test", paths[1], "--label", "y", *QUICK, *batches]
+    both = ["--positive", words[0], "--positive", of_test[0]]
+    if words[0] != "> 50K":
+        err = refused(capsys, *how, *both[:2])
+        assert f"{pasted(*both[:2])} --positive LABEL" in err
+        assert all(f"{label} (" in err for label in of_test)
+        assert "has the label 'of'" in refused(capsys, *how, *both, "--positive", "of")
+    for given in [both[:2], both[2:]] if words[0] == "> 50K" else [both]:
+        assert "Test on 60 rows of " in flat(ran(capsys, *how, *given)).split(", 20 of them positive")[0]
 
 
 def test_numbers_that_may_be_codes_or_mean_missing_are_named_with_their_options(capsys, tmp_path):

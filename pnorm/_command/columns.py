@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks.labelled import is_plain, plainly_positive, word
+from pnorm._checks.labelled import is_plain, plainly_positive
 from pnorm._checks.text import first, nearest, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command import options
 from pnorm._command.terminal import CommandError, called_as_in_file, pasted, path_shown
 from pnorm._job import hold_out
 from pnorm._tables import NEGATIVE, RANK, Batches, Source, absent, positive_labels
+from pnorm._tables.labels import word
 from pnorm._tables.sums import told_of_sums
 
 TO_TRAIN, TO_TEST, TO_MEASURE = "rows to train on", "rows to test on", "rows to measure the list by"
@@ -41,6 +42,8 @@ class Columns:
     """Words for missing values in all columns, as `folded` writes them."""
     missing_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for missing values in one column, as `folded` writes them, by the name of the column."""
+    met: set[tuple[str, str]] = field(default_factory=set)
+    """The words for missing values that were found so far, with their column; "" for all columns."""
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return the words for missing values in a column."""
@@ -51,7 +54,27 @@ class Columns:
         if not (self.missing or self.missing_of):
             return table
         columns = table if _checks.is_columns(table) else dict(zip(table.column_names, table.columns, strict=True))
-        return {name: _checks.without(column, self.words(name)) for name, column in columns.items()}
+        found = {name: _checks.without(column, self.words(name)) for name, column in columns.items()}
+        for name, column in columns.items():
+            if found[name] is not column:
+                new = self._given(name).difference(self.met)
+                self.met.update([of for of in new if _checks.without(column, of[1:]) is not column])
+        return found
+
+    def _given(self, name: str) -> set[tuple[str, str]]:
+        """Return the words for missing values in a column, with the column that they are given for."""
+        return {*[("", word) for word in self.missing], *[(name, word) for word in self.missing_of.get(name, ())]}
+
+    def unmet(self) -> list[str]:
+        """Return warnings of words for missing values that no row has, when all were read."""
+        found = []
+        for name, text in sorted(set().union(*map(self._given, ["", *self.used])) - self.met):
+            hint, where = "", f"column {_checks.shown(name)}" if name else "any column"
+            if "," in text:
+                parts = [f"{name}={part}" if name else part for part in text.split(",")]
+                hint = f". Repeat the option for each: {pasted(*[of for part in parts for of in ('--missing', part)])}"
+            found.append(f"no row has {_checks.shown(text)} of --missing in {where}{hint}")
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +162,7 @@ def rows_of(
             n_undated = times.n_missing
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
-    positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty)
+    positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty, arguments.test is not None)
     rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
     source.notes += told_of_sums(source, columns.used if columns.id is None else [*columns.used, columns.id], has_label)
     return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
@@ -250,19 +273,18 @@ def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespac
 def _missing(
     given: Sequence[str], used: Sequence[str | None], header: Sequence[str], path: str
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Return the words of --missing for all columns, and those for one; without a known column, an = is of the word."""
+    """Return the words of --missing for all columns, and those for one, which stands before an =."""
     words: list[str] = []
     of_columns: dict[str, list[str]] = {}
     for text in given:
         column, _, word = text.partition("=")
-        try:
-            name = column_named(column, header, path) if word.strip() else None
-        except CommandError:
-            name = None
-        if name in used and name is not None:
-            of_columns.setdefault(name, []).append(word)
-        else:
+        if not (column and word.strip()):
             words.append(text)
+            continue
+        name = column_named(column, header, path)
+        if name not in used:
+            raise CommandError(f"--missing names {_checks.shown(name)}, which is not a column to learn from")
+        of_columns.setdefault(name, []).append(word)
     return options.missing(words), {name: options.missing(of) for name, of in of_columns.items()}
 
 
@@ -316,7 +338,8 @@ def labels_of(
     `positive` are the positive labels of other rows, which apply to these rows too.
     """
     labels, unlabelled = source.texts(column), arguments.unlabelled
-    if positive is None or {word(label) for label in positive}.isdisjoint(map(word, set(labels))):
+    positive = [*(positive or ()), *(arguments.positive or ())]
+    if {word(label) for label in positive}.isdisjoint(map(word, set(labels))):
         positive = arguments.positive
     check_negative(labels, arguments.negative, what)
     missing = set_apart(set(labels), positive, arguments.negative)
@@ -324,7 +347,8 @@ def labels_of(
     counts = Counter([text for text in labels if text not in missing])
     if missing and unlabelled is None:
         if what == TO_TRAIN:
-            check_positive(Counter([text for text in labels if not reads_as_missing(text)]), column, arguments.positive)
+            of_rows = Counter([text for text in labels if not reads_as_missing(text)])
+            check_positive(of_rows, column, looked_for(of_rows, arguments.positive, arguments.test is not None))
         rows = np.flatnonzero(~has_label)
         many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
         told = advice(counts, what, arguments.positive, arguments.negative)
@@ -338,11 +362,9 @@ def labels_of(
 
 
 def check_positive(counts: Counter[str], column: str, positive: Sequence[str] | None) -> None:
-    """Raise CommandError if no row has a label of --positive, and some have others."""
-    known = {word(label) for label in counts}
-    for label in positive or ():
-        if known and word(label) not in known:
-            raise CommandError(str(absent(label, counts, f"column {_checks.shown(column)}")))
+    """Raise CommandError if no row has any of the labels of --positive, and some have others."""
+    if counts and positive and {word(label) for label in counts}.isdisjoint(map(word, positive)):
+        raise CommandError(str(absent(positive[0], counts, f"column {_checks.shown(column)}")))
 
 
 def check_negative(labels: Collection[str], negative: Sequence[str] | None, what: str) -> None:
@@ -428,7 +450,7 @@ def merged(counts: Counter[str]) -> str:
     for label in counts:
         same.setdefault(word(label), []).append(shown(label, 20))
     several = [" and ".join(sorted(labels)) for labels in same.values() if len(labels) > 1]
-    told = f". Capitals make no difference: {first(several, 4, str)} count as one" if several else ""
+    told = f". Capitals and blanks make no difference: {first(several, 4, str)} count as one" if several else ""
     more = ". Repeat --positive if several are positive. With --negative, all labels that are not named count as none"
     return told + (more if len(same) > 2 else "")
 
@@ -440,14 +462,15 @@ def positive_of(
     path: str,
     like: Rows | None = None,
     n_empty: int = 0,
+    elsewhere: bool = False,
 ) -> set[str]:
     """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
 
     `n_empty` rows without a label are negative.
     """
-    known, where = looked_for(counts, wanted), ""
+    known, where = looked_for(counts, wanted, elsewhere), ""
     if like is not None:
-        known, where = like.positive, f" of {path_shown(path)}"
+        known, where = [*like.positive, *(wanted or ())], f" of {path_shown(path)}"
     try:
         return positive_labels(counts, column, known, where, "--positive", n_empty)
     except ValueError as error:
@@ -456,7 +479,11 @@ def positive_of(
         raise CommandError(f"{error}{merged(counts)}") from None
 
 
-def looked_for(counts: Collection[str], wanted: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the labels of --positive. If no row has one of them, return that one alone, for the message."""
+def looked_for(counts: Collection[str], wanted: Sequence[str] | None, elsewhere: bool = False) -> Sequence[str] | None:
+    """Return the labels of --positive. If no row has one of them, return that one alone, for the message.
+
+    With `elsewhere`, some of them may be labels of another file.
+    """
     known = {word(label) for label in counts}
-    return next(([label] for label in wanted or () if word(label) not in known), wanted)
+    missing = [label for label in wanted or () if word(label) not in known]
+    return missing[:1] if missing and not (elsewhere and wanted != missing) else wanted

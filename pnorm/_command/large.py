@@ -78,6 +78,8 @@ class Reader:
     """The purpose of the labels, in messages."""
     negative: Sequence[str] | None = None
     """The labels of the negatives, if all labels that are neither positive nor negative count as none."""
+    elsewhere: bool = False
+    """Whether some of the labels of the positives may be in another file."""
 
     def __post_init__(self) -> None:
         self.label = self.columns.label or ""
@@ -151,7 +153,9 @@ class Reader:
         if self.n_empty:
             _columns.check_known(self.counts, self.label, self.path, self.unlabelled)
         n_negative = 0 if self.is_apart else self.n_empty
-        known = self._known if self.positive is None else _columns.looked_for(self.counts, self.positive)
+        known = (
+            self._known if self.positive is None else _columns.looked_for(self.counts, self.positive, self.elsewhere)
+        )
         found = positive_labels(self.counts, self.label, known, where, "--positive", n_negative)
         self._labels = Labels(self.label, found, "--positive", self.unlabelled)
         return found

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +27,7 @@ from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
 from pnorm._command.opening import looking_for, opened
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, in_file, pasted, path_shown, program
+from pnorm._command.terminal import CommandError, called_as_in_file, in_file, pasted, path_shown, program
 from pnorm._job import hold_out
 from pnorm._job.baselines import LINEAR
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, kept, learn, learn_again
@@ -54,7 +54,8 @@ from pnorm._report.verdicts import (
     unwritten_probabilities,
     verdicts,
 )
-from pnorm._tables import RANK, Source
+from pnorm._tables import RANK, Source, absent
+from pnorm._tables.labels import AbsentError, word
 from pnorm.rankers import Rankers
 from pnorm.rankers._alike import joined, units_of
 from pnorm.rankers._from_table import is_of_columns
@@ -213,13 +214,13 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
         file = _columns.rows_of(source, path, columns, arguments, _columns.TO_TRAIN)
     else:
         how = {"progress": progress, "unlabelled": arguments.unlabelled, "negative": arguments.negative}
-        reader = Reader(source, columns, path, arguments.positive, **how)
+        reader = Reader(source, columns, path, arguments.positive, **how, elsewhere=arguments.test is not None)
         with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
             drawn = first_reading(reader, arguments)
         file = drawn.file
     units = None if drawn is not None or file.ids is None else hold_out.units(file.ids)
     if arguments.test is not None:
-        of_test = _test(arguments, columns, file, progress)
+        of_test = _test(arguments, columns, file, file.labels or () if reader is None else reader.counts, progress)
         where = f"rows of {path_shown(arguments.test)}"
         if of_test.numbers is not None:
             where = _of_drawn(of_test.numbers.size, of_test.all_counts[0], where)
@@ -239,18 +240,30 @@ def _of_drawn(n: int, of: int, told: str) -> str:
     return told if n == of else f"rows drawn from the {of:,} {told}"
 
 
-def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress: Progress) -> Rows:
-    """Return the rows of --test, or a sample of them."""
+def _test(
+    arguments: argparse.Namespace, columns: Columns, file: Rows, labels: Collection[str], progress: Progress
+) -> Rows:
+    """Return the rows of --test, or a sample of them; `labels` are those of the training rows."""
     path, what = arguments.test, _columns.TO_TEST
     source = opened(arguments, path)
     _columns.check_test(source, path, columns)
-    if isinstance(source, Source):
-        return _columns.rows_of(source, path, columns, arguments, what, file)
-    like = file.positive
-    reader = Reader(
-        source, replace(columns, time=None), path, None, like, progress, arguments.unlabelled, what, arguments.negative
-    )
-    return drawn_of(reader, arguments.seed or 0)
+    like = [*file.positive, *(arguments.positive or ())]
+    try:
+        if isinstance(source, Source):
+            found = _columns.rows_of(source, path, columns, arguments, what, file)
+            known = Counter(found.labels)
+        else:
+            how = {"progress": progress, "unlabelled": arguments.unlabelled, "negative": arguments.negative}
+            reader = Reader(source, replace(columns, time=None), path, None, like, what=what, **how)
+            found, known = drawn_of(reader, arguments.seed or 0), reader.counts
+    except AbsentError as error:
+        both = pasted(*[of for label in arguments.positive or file.positive for of in ("--positive", label)])
+        raise CommandError(f"{error}. If it is another label there, name both: {both} --positive LABEL") from None
+    of_both = Counter(labels) + known
+    for label in arguments.positive or ():
+        if word(label) not in map(word, of_both):
+            raise CommandError(str(absent(label, of_both, f"column {_checks.shown(columns.label)}", " of either file")))
+    return found
 
 
 def _held(
@@ -398,6 +411,7 @@ def _print_columns(arguments: argparse.Namespace, job: _Job, H: Rankers) -> None
     printing.section(f"Columns{rows_of}", printing.plan_lines(H, columns.used, beside))
     printing.section(*printing.left_out_lines(H))
     hints = [(of.text, printing.it(of.columns), _leaving_out(arguments, columns, of.columns)[0]) for of in of_leaks(H)]
+    printing.warn(columns.unmet())
     printing.warn(
         [f"{text} To leave {it} out: {pasted(*options)}." if options else text for text, it, options in hints]
     )

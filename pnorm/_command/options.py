@@ -11,10 +11,10 @@ from typing import Any
 
 import pnorm
 from pnorm import _checks
-from pnorm._checks.labelled import word
 from pnorm._checks.text import counted, joined, nearest
 from pnorm._command.terminal import CommandError, Parser
 from pnorm._tables import NEGATIVE, RANK, UNLABELLED
+from pnorm._tables.labels import word
 from pnorm.rankers._from_table import WISHES
 
 _DESCRIPTION = """\

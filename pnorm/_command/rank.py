@@ -19,7 +19,6 @@ import pnorm
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, Unread, placed, tell
 from pnorm._checks import Vector
-from pnorm._checks.labelled import word
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
 from pnorm._command import opening, printing, scores_file
@@ -48,6 +47,7 @@ from pnorm._report.verdicts import (
 )
 from pnorm._score import scores_and_levels, sigmoid
 from pnorm._tables import NEGATIVE, RANK, Batch, Batches, Source
+from pnorm._tables.labels import word
 from pnorm.rankers._table import Table
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector, reads_as_missing
-from pnorm._checks.labelled import is_plain, may_be_plain, plainly_positive, word
+from pnorm._checks import labelled as _labelled
+from pnorm._checks.labelled import is_plain, may_be_plain, plainly_positive
 from pnorm._checks.text import first, nearest, shown
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import TableError
@@ -27,13 +28,22 @@ SAY = "pos_label=..."
 """The option for the positive label, as messages name it."""
 
 
+class AbsentError(TableError):
+    """No row has the positive label."""
+
+
+def word(label: Any) -> str:
+    """Return one form for all spellings of a label, which may differ in blanks as well, also inside."""
+    return _labelled.word("".join(label.split()) if isinstance(label, str) else label)
+
+
 class Labels:
     """Which rows are positive, by a column of labels that is read in batches.
 
-    Labels are compared as words, without regard to capitals; 1, 1.0 and the text "1" are one label. With `positive`,
-    rows with this label, or one of several, are positive, and all others negative. Without it the labels must be plain
-    opposites, such as 1 and 0, true and false, yes and no, as in `pnorm.split`. Then a batch can be labelled before the
-    others are read.
+    Labels are compared as words, without regard to capitals and blanks; 1, 1.0 and the text "1" are one label. With
+    `positive`, rows with this label, or one of several, are positive, and all others negative. Without it the labels
+    must be plain opposites, such as 1 and 0, true and false, yes and no, as in `pnorm.split`. Then a batch can be
+    labelled before the others are read.
 
     A row without a label is an error, and `advice` of the labels so far follows the message. With `unlabelled`, one of
     `UNLABELLED`, it is set apart, or negative.
@@ -142,7 +152,7 @@ def positive_labels(
     return found
 
 
-def absent(label: str, counts: Counter[str], column: str, where: str = "") -> TableError:
+def absent(label: str, counts: Counter[str], column: str, where: str = "") -> AbsentError:
     """Return the error for a positive label that no row has, given the labels that rows have."""
     near = nearest(label, list(counts))
     hint = f"; did you mean {_checks.shown(near[0])}?" if near else ""
@@ -150,7 +160,7 @@ def absent(label: str, counts: Counter[str], column: str, where: str = "") -> Ta
     if len(parts) > 1 and {*parts} <= {word(own) for own in counts}:
         hint = "; name each of several labels on its own"
     got = _checks.shown(label)
-    return TableError(f"no row{where} has the label {got} in {column}; its labels are {_few(counts)}{hint}")
+    return AbsentError(f"no row{where} has the label {got} in {column}; its labels are {_few(counts)}{hint}")
 
 
 def _column(name: str) -> str:
