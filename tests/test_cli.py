@@ -426,6 +426,16 @@ def test_a_word_for_a_missing_value_that_no_row_has_is_told(capsys, tmp_path, gi
     assert ("of --missing" in out) == bool(told and not status)
 
 
+def test_the_other_sheets_are_named_if_the_first_has_no_table(capsys, tmp_path):
+    with pandas.ExcelWriter(tmp_path / "t.xlsx") as book:
+        pandas.DataFrame(["Read me"]).to_excel(book, sheet_name="About", header=False, index=False)
+        pandas.DataFrame({"x": range(20), "y": [0, 1] * 10}).to_excel(book, sheet_name="Data", index=False)
+    err = refused(capsys, tmp_path / "t.xlsx", "--label", "y")
+    assert "'About'" in err
+    assert "'Data'" in err
+    assert "--sheet" in err
+
+
 def test_options_of_a_file_without_one(capsys):
     for option in (
         ["--label", "y"],

@@ -346,8 +346,10 @@ def test_sheets_of_a_workbook(tmp_path):
     for sheet in ("0", "4", "other"):
         with raises(TableError, f"no sheet '{sheet}' in .*, which has 3 sheets: 'Leads', 'Other', 'Empty'"):
             opened(tmp_path, data, "t.xlsx", sheet=sheet)
-    with raises(TableError, r"the sheet Empty of .* is empty"):
+    with raises(TableError, r"the sheet Empty of .* is empty\. .* others are 'Leads', 'Other'\. .*--sheet"):
         opened(tmp_path, data, "t.xlsx", sheet="Empty")
+    with raises(TableError, r"column 2 of .* has no name .* the other is 'Data'\. .*--sheet"):
+        opened(tmp_path, workbook([["Read me", None, "x"], [1, 2, 3]], Data=[["x"], [1]]), "t.xlsx")
     with raises(TableError, "is not a workbook, so it has no sheet 2"):
         opened(tmp_path, TEXT, sheet="2")
     headless = workbook([[1.5, "a"], [2.5, "b"], [3.5, "a"]])

@@ -240,7 +240,7 @@ def check_test(test: Source | Batches, path: str, columns: Columns) -> None:
 
 def _check_rows(source: Source | Batches, path: str) -> None:
     if (source.n_rows if isinstance(source, Batches) else len(source)) == 0:
-        raise CommandError(f"{path_shown(path)} has a header and no rows")
+        raise CommandError(f"{path_shown(path)} has a header and no rows{getattr(source, 'elsewhere', '')}")
 
 
 def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespace) -> Columns:

@@ -25,11 +25,15 @@ class WorkbookSource(Source):
         notes: list[str] = []
         if sheet is None and len(sheets) > 1:
             notes.append(f"reads the sheet {shown(chosen)}, the first of {len(sheets)}")
+        others, elsewhere = [name for name in sheets if name != chosen], ""
+        if others:
+            also = f"{'the other is' if len(others) == 1 else 'others are'} {first(others, 8, _quoted)}"
+            elsewhere = f". This is the sheet {_quoted(chosen)}; {also}. Choose one with --sheet"
         self._sheet = chosen
         every = list(enumerate(read, start=1))[skip:]
         rows = [(number, row) for number, row in every if any(value != "" for value in row)]
         if not rows:
-            raise TableError(f"the sheet {shown(chosen)} of {path} is empty")
+            raise TableError(f"the sheet {shown(chosen)} of {path} is empty{elsewhere}")
         width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
         texts = [[_text_of(value) for value in row[:width]] for _, row in rows[:100]]
         if not all(texts[0][1:]) and are_names_again(texts):  # groups of columns, in merged cells
@@ -43,11 +47,11 @@ class WorkbookSource(Source):
         columns = [[None if row[c] == "" else row[c] for _, row in rows] for c in range(width)]
         kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
         self._numbers = [number for number, _ in rows]
-        super().__init__(path, [header[c] for c in kept], notes)
-        others = [name for name in sheets if name != chosen]
-        if others:
-            also = f"{'the other is' if len(others) == 1 else 'others are'} {first(others, 8, _quoted)}"
-            self.elsewhere = f". This is the sheet {_quoted(chosen)}; {also}. Choose one with --sheet"
+        try:
+            super().__init__(path, [header[c] for c in kept], notes)
+        except TableError as error:
+            raise TableError(f"{error}{elsewhere}") from None
+        self.elsewhere = elsewhere
         self._columns = {name: columns[c] for name, c in zip(self.names, kept, strict=True)}
 
     def __len__(self) -> int:
