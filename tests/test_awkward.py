@@ -9,6 +9,7 @@ from functools import partial
 import awkward
 import numpy as np
 import pytest
+from facts import tells
 
 import pnorm
 from pnorm._command.main import main
@@ -203,10 +204,11 @@ def test_new_levels_are_told_once(capsys, tmp_path):
     status, out, err = run(capsys, train, "--label", "Paid", "--test", test)
     assert (status, err) == (0, "")
     assert out.count("'z'") == 1
-    assert (
+    assert tells(
+        out.replace("\n         ", " "),
         "warning: unknown values in column 'kind' of the test rows: 40 of 50 values, such as 'z'; they count as none of "
-        "the known ones\n"
-    ) in out.replace("\n         ", " ")
+        "the known ones\n",
+    )
 
 
 @pytest.mark.parametrize(("wide", "gone"), [(140, ""), (120, "amount alone"), (80, "amount alone, by chance")])
@@ -231,4 +233,4 @@ def test_one_row_is_no_rows(capsys, tmp_path):
     assert status == 0
     assert re.search(r"The first row is (not )?positive \(95 % interval", out)
     assert "No probabilities are shown" in " ".join(out.split())
-    assert "The test has only 1 positive row, so the intervals are wide." in out
+    assert tells(out, "The test has only 1 positive row, so the intervals are wide.")

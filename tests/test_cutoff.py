@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from facts import raises, warns
+from facts import raises, tells, warns
 from repeats import TRIALS, each_value
 from scipy.integrate import quad
 from scipy.special import ndtr
@@ -576,7 +576,7 @@ def test_it_prints_in_plain_words():
     kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.8)).splitlines()
     assert kept[0].startswith("Rows with a score of ")
     assert kept[0].endswith(": at least 80 % of them are positives, with 95 % confidence (one-sided bound).")
-    assert "at least 80 % of the positives are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
+    assert tells(str(pnorm.cutoff(F_POS, F_NEG, recall=0.8)), "at least 80 % of the positives are among them")
     day = str(pnorm.cutoff(F_POS, F_NEG, budget=200, of=10_000, prior=0.01))
     assert "of 10,000 (" in day
     assert "\nprior          1 %\n" in day

@@ -19,7 +19,7 @@ import partitions
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from facts import raises, warns
+from facts import raises, tells, warns
 from repeats import trials
 
 import pnorm
@@ -534,7 +534,7 @@ def test_the_mark_before_the_fraction_can_be_told():
     pos, neg = {"n": ["1,234", "5,678"]}, {"n": ["2,345", "7,654"]}
     G, said = told(pos | {"x": [0, 1]}, neg | {"x": [0, 1]})
     assert said.startswith("Columns left out: n.\n")
-    assert "'1,234' may mean two numbers: 'decimal point' or 'decimal comma' says which" in G.plan[0].note
+    assert tells(G.plan[0].note, "'1,234' may mean two numbers: 'decimal point' or 'decimal comma' says which")
     assert made(pos, neg, kinds={"n": "decimal comma"}).names == ("n > 1.7895", "n > 4.0115", "n > 6.666")
     assert made(pos, neg, kinds={"n": "decimal point"}).names == ("n > 1789.5", "n > 4011.5", "n > 6666")
     with raises(ValueError, r"pos has '1,234' at row 0, column 0 \('n'\), which is to be a number"):
@@ -1749,14 +1749,14 @@ def test_dates_with_a_word_among_them_are_dates(kind):
     G, said = told({"d": [*days[:49], "soon"]}, {"d": days[50:]})
     assert (G.plan[0].kind, G.plan[0].missing) == ("date", 1)
     assert said.startswith("Columns with values that do not read: d")
-    assert "1 value does not read as a date and counts as missing: 'soon' (row 49 of pos)" in G.plan[0].note
+    assert tells(G.plan[0].note, "1 value does not read as a date and counts as missing: 'soon' (row 49 of pos)")
 
 
 def test_an_order_of_day_and_month_that_values_contradict_is_in_doubt():
     words = [f"0{1 + k % 9}/0{1 + k % 7}/2024" for k in range(60)]
     G, said = told({"d": [*words, "31/01/2024"]}, {"d": [*words, "01/31/2024"]})
     assert said.startswith("Columns of text read as categories: d")
-    assert "may begin with the day or the month: 'day first' or 'month first' says which" in G.plan[0].note
+    assert tells(G.plan[0].note, "may begin with the day or the month: 'day first' or 'month first' says which")
     assert G.asks[0].kinds == ("day first", "month first")
 
 
@@ -2053,7 +2053,7 @@ def test_a_forgotten_level_of_an_ordered_kind_may_be_added():
         H = from_table({"priority": x[:60]}, {"priority": x[60:]}, kinds={"priority": ["low", "medium", "high"]})
     (ask,) = H.asks
     assert ask.kinds == ("low,medium,high,very urgent",)
-    assert "--kind 'priority=low,medium,high,very urgent'" in printing.kind_hints(H)[0]
+    assert tells(printing.kind_hints(H)[0], "--kind 'priority=low,medium,high,very urgent'")
 
 
 @pytest.mark.parametrize("column", [[0.5, 0.1, 7.0], np.array([5.5, 7.0], np.float32), [True, False]])

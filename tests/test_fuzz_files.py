@@ -424,6 +424,9 @@ def plain(text, label, positive):
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return None
     names, *rows = rows
+    rows = [row for row in rows if row != names]  # the header once more
+    if not rows:
+        return None
     names[0] = names[0] or "index"
     if len(names) < 2 or len(set(names)) < len(names) or "" in names or label not in names:
         return None
@@ -499,7 +502,7 @@ def test_a_table_cut_anywhere(capsys, tmp_path, tried):
 
 
 def test_bits_of_a_table_flipped(capsys, tmp_path, tried):
-    for at, bit in some(itertools.product(range(len(TABLE)), range(8)), 7):
+    for at, bit in some(itertools.product(range(len(TABLE)), range(8)), 14):
         damaged = bytearray(TABLE)
         damaged[at] ^= 1 << bit
         table_outcome(capsys, tmp_path / "t.csv", bytes(damaged), tried)
@@ -512,7 +515,7 @@ def test_fields_and_lines_of_a_table_of_all_kinds(capsys, tmp_path, tried):
         start = "".join(lines[:at])
         for other in [*FIELDS, "x,y", ",,", "1,2", "1,2,3,4", "\n\n", lines[at] * 2, lines[0], "", *lines[at + 1 :]]:
             table_outcome(capsys, path, (start + other + "\n" + "".join(lines[at + 1 :])).encode(), tried)
-        for field in some(FIELDS, 3):
+        for field in some(FIELDS, 6):
             for c in range(lines[at].count(",")):
                 cells = lines[at].split(",")
                 cells[c] = field
@@ -596,7 +599,7 @@ def odd_tables():
         TABLE.replace(b"\r", b"").replace(b"\n\n", b"\n"),
         TABLE.replace(b"\n\n", b"\n").replace(b"\n", b"\r\n"),
     ):
-        yield from [text[:end] for end in range(0, len(text), 5)]
+        yield from [text[:end] for end in range(0, len(text), 9)]
         yield from [text + end for end in (b"", b"\n\r\n", b"\n\n", b" \n", b"\r", b"\0", b"\xff")]
         yield from [
             start + text
@@ -615,7 +618,7 @@ def odd_tables():
     pieces = np.array(
         [",", ",", ",", "\n", "\n", "\r\n", "\r", '"', '"', '""', " ", "1", "2.5", "a", "ä", "true", "\ufeff", ""]
     )
-    yield from [("a,b\n" + "".join(rng.choice(pieces, 8))).encode() for _ in range(200 * TRIALS)]
+    yield from [("a,b\n" + "".join(rng.choice(pieces, 8))).encode() for _ in range(100 * TRIALS)]
     yield from [bytes(rng.permutation(np.frombuffer(b'x,y\n1,2\n"3",4\n', np.uint8))) for _ in range(60 * TRIALS)]
 
 

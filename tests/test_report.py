@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from facts import raises
+from facts import raises, tells
 from scipy import sparse
 
 import pnorm
@@ -323,7 +323,7 @@ def test_the_choice_is_told_in_words(known, full):
 def test_a_chart_of_more_settings_than_lines_says_so(fitted, known):
     sides, H = (some(TABLE, ~HELD & Y), some(TABLE, ~HELD & ~Y)), fitted[0]
     found = pnorm.cross_validate(*sides, H, range(1, 7), l2=[1.0, 0.1], penalty="shapes", folds=2)
-    assert "The best 5 of 6 curves are drawn." in content._choice_chart(found)
+    assert tells(content._choice_chart(found), "The best 5 of 6 curves are drawn.")
     assert "curves are drawn" not in content._choice_chart(known["cross_validation"])
 
 
@@ -459,7 +459,7 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 def test_few_rows_and_ties(tmp_path):
     words = reported(tmp_path, [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0]).words
     assert "only 1 positive row" in words
-    assert "The first row counts as 0.5 positive" in words
+    assert tells(words, "The first row counts as 0.5 positive")
     assert (
         "only 2 negative rows" in reported(tmp_path, [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0]).words
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from facts import raises, warns
+from facts import raises, tells, warns
 from repeats import each_value
 
 import pnorm
@@ -972,7 +972,7 @@ def test_a_report_begins_with_the_budget_of_the_cut_off_and_has_the_reasons_of_e
     text = path.read_text(encoding="utf-8")
     assert "Of the first 30 rows, " in text  # 300 of 10,000 as a share of 1,000
     assert "compared with the average negative training row" in text
-    assert "pass the training rows as training=(X, y)" in text
+    assert tells(text, "pass the training rows as training=(X, y)")
     first = int(model.decision_function(X).argmax())
     for told in model.explain(X).top(first, 2, either=True):
         value, change = told.rstrip(")").split(" (")
@@ -1356,7 +1356,7 @@ def test_text_among_numbers_is_found_for_the_user():
             where = r"row 2, column 1 \('why'\); " if X is frame else "row 2, column 1; "
             with raises(ValueError, f"^X has 'travel.*travel' at {where}every value must be a number: ") as error:
                 model.fit(X, [0, 1, 0, 1])
-            assert "rankers='table' takes numbers, text and dates as they are" in str(error.value)
+            assert tells(str(error.value), "rankers='table' takes numbers, text and dates as they are")
             assert len(str(error.value)) < 400
         dates = frame.assign(why=pd.to_datetime("2024-01-02"))
         with raises(TypeError, r"X has Timestamp.* at row 0, column 1 \('why'\).*days since a fixed one"):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from facts import raises, warns
+from facts import raises, tells, warns
 from repeats import trials
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
@@ -271,7 +271,7 @@ def test_missing_values_are_counted_in_all_rows(how, monkeypatch, tmp_path, caps
     frame.to_csv(tmp_path / "t.csv", index=False)
     arguments = [tmp_path / "t.csv", "--label", "won", "--holdout", 0, "-p", 1, "--l2", 0.1, "--memory", 0]
     assert main(list(map(str, [*arguments, "--save", tmp_path / "m.json"]))) == 0
-    assert "counts of 500 of the 3,000 training rows" in capsys.readouterr().out
+    assert tells(capsys.readouterr().out, "counts of 500 of the 3,000 training rows")
     assert [of.missing for of in pnorm.load(tmp_path / "m.json").H.plan] == n_missing
 
 
