@@ -595,6 +595,13 @@ def test_files_of_text_in_a_folder_are_written_alike(tmp_path):
     assert "f.csv lacks the columns x, town" in streamed(tmp_path, 100)
 
 
+def test_a_line_of_units_in_one_of_two_files(tmp_path):
+    body = "".join(f"{k}.5,yes,{k}\n" for k in range(9))
+    for name, units in (("a.csv", "EUR,,days\n"), ("b.csv", "")):
+        (tmp_path / name).write_text(f"amount,won,age\n{units}{body}")
+    assert sum(batch.n_rows for batch in batches_of(tmp_path)) == 18
+
+
 def test_names_for_files_without_a_header(tmp_path):
     for k in range(2):
         (tmp_path / f"{k}.csv").write_text(f"{k}.5,a\n{k}.7,b\n")

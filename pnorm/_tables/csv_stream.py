@@ -7,6 +7,7 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pnorm._checks.text import first
 from pnorm._tables.delimited import Lines, check_lines, numbered_rows, quotes_are_around_fields, read_lines
@@ -42,7 +43,9 @@ class CsvStream(Stream):
             head = file.read(_HEAD)
             is_whole = not file.read(1)
         data = Decoder(path, self.notes).feed(head, is_whole).encode()
-        how = layout(data, given, self.notes, skip) if like is None else like.how
+        how = layout(data, given, self.notes if like is None else [], skip)
+        if like is not None:
+            how = replace(like.how, n_names=like.how.header * max(1, how.n_names))
         self.how: Layout = how
         lines = body(data, how).decode()
         self.header: list[str] = next((row for _, row in numbered_rows(path, lines, how)), [])

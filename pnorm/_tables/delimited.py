@@ -120,7 +120,7 @@ def check_lines(path: str, lines: Lines, header: list[str], how: Layout) -> Coun
             continue
         tail = f". If {_checks.shown(row[0])} is a title or a note, delete it" if len(row) == 1 else ""
         comma = re.search(r"(?<![\d.])\d+,\d+(?![\d.])", ",".join(row))
-        if len(row) > width and how.delimiter == "," and comma:
+        if 1 < width < len(row) and how.delimiter == "," and comma:
             tail = f". If {comma[0]} is one number with a decimal comma, quote it, or divide the columns by semicolons"
         raise TableError(
             f"line {number} of {path} has {counted(len(row), 'field')}; the "

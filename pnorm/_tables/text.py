@@ -314,9 +314,9 @@ def are_names_again(rows: Sequence[Sequence[str]], units: bool = False) -> bool:
         return False
     kinds = [(word.strip(), _kind_below(rows[1:], c)) for c, word in enumerate(rows[1])]
     of_numbers = [word for word, kind in kinds if kind and word]
-    are_names = all(word for word, _ in kinds) and len(set(rows[1])) == len(rows[1])
-    are_units = units and all(kind for word, kind in kinds if word)
-    return len(of_numbers) > 1 and (are_names or are_units) and all(_kind(word) == "" for word in of_numbers)
+    is_full = all(word for word, _ in kinds)
+    are_names = len(set(rows[1])) == len(rows[1]) if is_full else units and all(kind for word, kind in kinds if word)
+    return are_names and len(of_numbers) > 1 and all(_kind(word) == "" for word in of_numbers)
 
 
 def reader(text: str | Iterable[str], how: Layout) -> Any:
