@@ -763,7 +763,7 @@ ODD_FILES = {
     "lines of delimiters": ("", [*BODY[:5], ",,", " , ,", *BODY[5:]], ",,\n,,\n"),
     "all lines quoted as a whole": ("", BODY, ""),
     "delimiters behind all lines but the first": ("", [f"{line}," for line in BODY], ""),
-    "names in the middle": ("", [*BODY[:9], "amount,won,age", *BODY[9:]], ""),
+    "names in the middle": ("", [*BODY[:9], "amount,won,age", *BODY[9:], "\ufeffamount,won,age"], ""),
     "blank lines": ("", [*BODY[:9], '" "," ",""', *BODY[9:20], "\u00a0,,", "  ", *BODY[20:]], "\t,,\n"),
     "a line of units": ("", ["EUR,,days", *BODY], ""),
     "three lines of names": ("", ['how much?,won?,"how old, in days?"', '"{""id"": 1}",{2},{3}', *BODY], ""),
@@ -811,7 +811,7 @@ def test_what_may_be_wrong_with_a_line_is_said(tmp_path, line, told):
 def test_the_names_may_come_again_in_a_large_file(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "_LARGE", 0)
     monkeypatch.setattr(delimited, "_WIDE", 0)
-    lines = ["k,x", *[f"{k},1" for k in range(150)], "k,y", "k,x", "151,1"]
+    lines = ["k,x", *[f"{k},1" for k in range(150)], "k,y", "\ufeffk,x", "151,1"]
     found = opened(tmp_path, "\n".join(lines).encode())
     assert (len(found), found.place(151)) == (152, f"line 154 of {tmp_path / 't.csv'}")
     assert [note.split()[0] for note in found.notes] == ["1"]

@@ -63,12 +63,14 @@ class Lines:
         """Return the places of lines that are the header once more; numbers alone may well be a row."""
         if len(header) < 2 or all(map(_checks.is_numeral, header)):
             return []
+        names = header[0], "\ufeff" + header[0]  # files put together keep their marks
         if self.table is None:
-            return [k for k, row in enumerate(self.rows) if row == header]
+            return [k for k, row in enumerate(self.rows) if row[0] in names and row[1:] == header[1:]]
+        import pyarrow
         from pyarrow import compute
 
-        at = np.flatnonzero(compute.equal(self.column(0), header[0]))
-        for name, column in zip(header, self.table.columns, strict=True):
+        at = np.flatnonzero(compute.is_in(self.column(0), pyarrow.array(names)))
+        for name, column in zip(header[1:], self.table.columns[1:], strict=True):
             at = at[np.flatnonzero(compute.equal(column.take(at), name))]
         return list(at)
 

@@ -410,7 +410,7 @@ def has_header(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> bo
             alike.append(word)
     if alike:
         return _are_counted(alike)
-    stripped = [[word.strip() for word in row] for row in below]
+    stripped = [[word.strip().lstrip("\ufeff") for word in row] for row in below]
     times = [[row[c] for row in stripped].count(word) for c, word in enumerate(first)]
     if not any(first) or not all(times):
         return in_doubt
