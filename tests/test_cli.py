@@ -21,6 +21,7 @@ import numpy as np
 import pandas
 import pyarrow
 import pytest
+from facts import tells
 from pyarrow import feather, parquet
 from repeats import each_value
 
@@ -724,7 +725,7 @@ def test_a_cutoff_is_told_with_what_it_promises():
         assert " ".join(printing.cutoff_lines(found)).startswith(f"Take rows with a score of {found._at()} or more")
     f = -np.arange(1000.0)
     told = " ".join(printing.cutoff_lines(pnorm.cutoff(f, y=np.arange(1000) % 3 > 0, precision=0.8)))
-    assert "the first 22 held-out rows, of which 14 are positive. --at-least ROWS" in told
+    assert tells(told, "the first 22 held-out rows, of which 14 are positive. --at-least ROWS")
     assert "--at-least" not in " ".join(printing.cutoff_lines(pnorm.cutoff(f, y=np.arange(1000) > 500, recall=0.9999)))
 
 
@@ -802,7 +803,9 @@ def test_constant_columns(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,0\n1,1\n")
     assert "--kind" not in refused(capsys, path, "--label", "y")  # no kind would make it of use
-    assert "0 of 1 term of the score in use" in ran(capsys, path, "--label", "y", "--rankers", "columns", "--details")
+    assert tells(
+        ran(capsys, path, "--label", "y", "--rankers", "columns", "--details"), "0 of 1 term of the score in use"
+    )
     for rows, is_of_use in ((range(50), False), ([max(k, 3) for k in range(50)], True)):
         path.write_text("id,y\n" + "".join([f"t{row},{k % 2}\n" for k, row in enumerate(rows)]))
         assert ("--kind COLUMN=category" in refused(capsys, path, "--label", "y")) == is_of_use
@@ -1527,7 +1530,7 @@ def test_other_rows_to_test_on(capsys, transactions, tmp_path):
     y, f = (frame["fraud"] == "yes").to_numpy()[450:], pnorm.load(model).score(frame)[450:]
     assert f"Test on 150 rows of {later}, {y.sum()} of them positive\n" in out
     by_time = ran(capsys, whole, "--label", "fraud", "--time", "booked", "--holdout", 0.25, *QUICK)
-    assert "Test on 150 held-out rows, the latest by booked" in by_time
+    assert tells(by_time, "Test on 150 held-out rows, the latest by booked")
     for text in (out, by_time):
         assert cells_of(text)["AUC"][0] == f"{pnorm.metrics.auc(f[y], f[~y]):.3f}"
     for changed, message in (
@@ -1676,10 +1679,10 @@ def test_several_labels_are_positive_or_negative(capsys, tmp_path, deals, batche
 def test_each_label_that_is_named_occurs(capsys, tmp_path, deals, batches):
     """Rows of --test may lack some of them."""
     err = refused(capsys, deals, *HOW, *BOTH_WON, "--positive", "win", *batches)
-    assert "no row has the label 'win' in column 'stage'; its labels are " in err
+    assert tells(err, "no row has the label 'win' in column 'stage'; its labels are ")
     assert all(f"{label} (120)" in err for label in ("gone, for good", "lost", "open", "won", "won back"))
     err = refused(capsys, deals, *HOW, *BOTH_WON, *BOTH_LOST, "--negative", "left", *batches)
-    assert "no row has the label 'left' of --negative" in err
+    assert tells(err, "no row has the label 'left' of --negative")
     some = tmp_path / "some.csv"
     table = pandas.read_csv(deals)
     table[table["stage"].isin(["won", "lost"])].to_csv(some, index=False)
@@ -1719,7 +1722,7 @@ def test_numbers_that_may_be_codes_or_mean_missing_are_named_with_their_options(
     table.to_csv(path, index=False)
     how = [path, "--label", "y", "-t", 1, "--holdout", 0]
     out = ran(capsys, *how)
-    assert "--kind 'home zip=category' or --ignore 'home zip' (the same for plz)\n" in out
+    assert tells(out, "--kind 'home zip=category' or --ignore 'home zip' (the same for plz)\n")
     assert "--missing=999 --missing=-1\n" in out
     assert re.search("  age +number +73 +999 in 20 rows, and no other value above 89\n", out)
     out = ran(capsys, *how, "--missing=999", "--missing=-1", "--kind", "home zip=category", "--ignore", "plz")
@@ -1881,7 +1884,7 @@ def test_days_of_a_time_are_read_in_the_order_of_the_option(capsys, tmp_path, ba
     frame.to_csv(plain, index=False)
     frame.assign(day=frame["day"].dt.strftime("%d/%m/%Y")).to_csv(whole, index=False)
     how = ["--label", "y", "--time", "day", *QUICK, *batches]
-    assert "--kind day=day-first or --kind day=month-first" in refused(capsys, whole, *how)
+    assert tells(refused(capsys, whole, *how), "--kind day=day-first or --kind day=month-first")
     expected = ran(capsys, plain, *how).splitlines()[1]
     assert "the latest by day" in expected
     assert ran(capsys, whole, *how, "--kind", "day=day-first", "--ignore", "day").splitlines()[1] == expected
@@ -1941,7 +1944,7 @@ def test_the_first_word_among_numbers_is_named_with_the_options(capsys, tmp_path
     told = flat(ran(capsys, *learn))
     assert f"warning: age: {n} values do not read" in told
     assert f"all are 'unknown', first in line 2 of {path}" in told
-    assert "--missing unknown; to keep it as a level: --kind age=category" in told
+    assert tells(told, "--missing unknown; to keep it as a level: --kind age=category")
     for more in (["--missing", "unknown"], ["--missing", "age=unknown"], ["--kind", "age=category"]):
         assert "warning: age" not in ran(capsys, *learn, *more)
     assert f"warning: age: {n} values do not read" in flat(ran(capsys, *learn, "--missing", "town=unknown"))
@@ -1988,14 +1991,14 @@ def test_labels_to_choose_from_are_counted(capsys, tmp_path):
     path.write_text("id,wrong,kind,same\n1,no,a,1\n2, no ,b,1\n3,yes,c,1\n4,,a,1\n")
     err = refused(capsys, path)
     assert "--label is missing" in err
-    assert "Columns with two values in the first 4 rows: wrong (2 no, 1 yes)." in err
-    assert "name the positive label with --positive" in refused(capsys, path, "--label", "kind")
+    assert tells(err, "Columns with two values in the first 4 rows: wrong (2 no, 1 yes).")
+    assert tells(refused(capsys, path, "--label", "kind"), "name the positive label with --positive")
     assert "a (2), b (1), c (1)" in refused(capsys, path, "--label", "kind")
     path.write_text("id,kind\n1,a\n2,b\n3,c\n")
     assert "The columns are id, kind." in refused(capsys, path)
     path.write_text("x,id\n" + "".join(f"{k},t{k}\n" for k in range(99)))
     assert "labels are many" in refused(capsys, path, "--label", "id")
-    assert "no-such.csv: No such file or directory" in refused(capsys, "no-such.csv")
+    assert tells(refused(capsys, "no-such.csv"), "no-such.csv: No such file or directory")
 
 
 class Stream(io.StringIO):
@@ -2074,7 +2077,7 @@ def test_columns_and_leaks_are_printed_before_the_training(capsys, tmp_path, mon
 
     for *asked, first in (("-p", 1, "--l2", 0.1, "_default.choose"), ("-t", 5, "train")):
         printed = ran(capsys, path, "--label", "y", *asked).partition("\n\nTest on ")[0]
-        assert "Columns (counts of the 240 training rows)" in printed
+        assert tells(printed, "Columns (counts of the 240 training rows)")
         assert printed.count("paid back alone almost separates") == 1
         with monkeypatch.context() as patch:
             patch.setattr(f"pnorm._job.learn.{first}", stopped)
@@ -2257,7 +2260,7 @@ def test_values_that_do_not_read_are_counted_as_missing_and_named(capsys, tmp_pa
         assert said.count("not read") == len(more)
         assert not more or f"Amt: {told} 'soon' (line 300 of {new})" in said
     said = flat(ran(capsys, *learn, "--test", new))
-    assert "Amt: 11 values do not read as a number" in said
+    assert tells(said, "Amt: 11 values do not read as a number")
     assert "; 1 of them is new, in the test rows." in said
     write(new, dict.fromkeys(range(200, 300), "soon"))
     err = run(capsys, new, "--model", model, *batches)[2]

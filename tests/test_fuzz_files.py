@@ -418,8 +418,7 @@ def plain(text, label, positive):
         row.append(bare if quoted is None else quoted.replace('""', '"'))
         if end != d:
             row = [unicodedata.normalize("NFKC", cell) if WIDE.fullmatch(cell) else cell for cell in row]
-            blank = row == [""] if len(row) == 1 and quoted is None else len(row) > 1 and not any(map(str.strip, row))
-            rows += [] if blank else [[cell.strip() for cell in row]]
+            rows += [] if not any(map(str.strip, row)) else [[cell.strip() for cell in row]]
             row = []
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return None
@@ -535,7 +534,7 @@ def test_whole_tables_that_are_odd(capsys, tmp_path, tried):
     for encoding in ("utf-16", "utf-16-le", "utf-32", "cp037"):
         table_outcome(capsys, tmp_path / "t.csv", text.encode(encoding), tried)
     table_outcome(capsys, tmp_path / "t.csv", text.replace("visits", "fährt").encode("latin-1"), tried)
-    assert (tried["table", "refused"], tried["table", "read"]) == (12, 13)
+    assert (tried["table", "refused"], tried["table", "read"]) == (11, 14)
 
 
 def test_a_hundred_thousand_columns_are_ranked_by_a_model(capsys, tmp_path):

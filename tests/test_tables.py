@@ -15,7 +15,7 @@ from collections import Counter
 import awkward
 import numpy as np
 import pytest
-from facts import raises
+from facts import raises, tells
 from hypothesis import given
 from hypothesis import strategies as st
 from repeats import each_value, examples
@@ -888,7 +888,7 @@ def test_sums_of_parts_are_told_and_a_frequent_word_is_not(tmp_path):
     for region in "NSEW":
         rows += [f"{region},{k}" for k in range(1, 21)] + [f"Total {region},210"]
     source = opened(tmp_path, "\n".join(rows).encode())
-    assert "4 rows may sum other rows, such as line 22" in told_of_sums(source, source.names)[0]
+    assert tells(told_of_sums(source, source.names)[0], "4 rows may sum other rows, such as line 22")
     often = "\n".join(["drink,amount", *[f"{['Total', 'Evian'][k % 2]},0" for k in range(60)]])
     source = opened(tmp_path, often.encode())
     assert told_of_sums(source, source.names) == []
