@@ -2475,8 +2475,11 @@ def test_a_long_message_does_not_lose_its_middle():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
 def test_a_pipe_is_not_opened_to_look_for_the_label(capsys, tmp_path):
-    os.mkfifo(tmp_path / "p")
-    assert "--label is missing" in run(capsys, tmp_path / "p")[2]
+    os.mkfifo(tmp_path / "p.csv")
+    assert "--label is missing" in run(capsys, tmp_path / "p.csv")[2]
+    (tmp_path / "q.csv").write_text("x,y\n1,yes\n2,no\n")
+    status, _, err = run(capsys, tmp_path, "--label", "y")  # as one of the files of a folder
+    assert (status, "p.csv is a pipe" in err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.parquet", "m.json", "r.html"])

@@ -69,9 +69,9 @@ def _line_with(arguments: argparse.Namespace, name: str) -> int | None:
 
     path = arguments.file
     with contextlib.suppress(ValueError, OSError):
-        if any(map(is_read_once, arguments.paths)):
-            return None
         first = files_of(_paths(arguments, path))[0][0].path
+        if any(map(is_read_once, [*arguments.paths, first])):
+            return None
         lines = [line for line in lines_with(first, name, arguments.sheet)[:_TRIED] if line > 1]
         if lines and not has_name(_skip(arguments)):
             return next((line for line in lines if has_name(line - 1)), None)
