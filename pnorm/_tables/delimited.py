@@ -105,9 +105,9 @@ def odd_lines(odd: Mapping[str, int]) -> list[str]:
 
 def check_lines(path: str, lines: Lines, header: list[str], how: Layout) -> Counter[str]:
     """Refuse a line that has more or fewer fields than the first; count those that are read otherwise, or left out."""
-    width, odd, blank = len(header), Counter[str](), list[int]()
+    width, odd, blank, longer = len(header), Counter[str](), list[int](), how.longer
     for k, (number, row) in enumerate(zip(lines.numbers, lines.rows, strict=False)):
-        if how.longer and len(row) == width + 1 and not row[-1].strip():
+        if longer and len(row) == width + 1 and not row[-1].strip():
             row.pop()
         if len(row) == width:
             continue
@@ -237,12 +237,12 @@ def numbered_rows(
     A line of nothing but delimiters is blank, and its number is added to `blank`.
     """
     csv.field_size_limit(2**31 - 1)
-    lines = reader(text, how)
+    lines, in_blanks = reader(text, how), how.delimiter == BLANKS
     may_be_odd = not isinstance(text, str) or '="' in text or (not text.isascii() and _WIDE_DIGITS in text.encode())
     try:
         for fields in lines:
-            if any(map(str.strip, fields)) or (len(fields) == 1 and how.delimiter != BLANKS):
-                fields = within(fields, how)
+            if (fields and fields[0].strip()) or any(map(str.strip, fields)) or (len(fields) == 1 and not in_blanks):
+                fields = within(fields, how) if how.quoted else fields
                 yield before + lines.line_num, list(map(plainer, fields)) if may_be_odd else fields
             elif blank is not None and len(fields) > 1:
                 blank.append(before + lines.line_num)
