@@ -302,6 +302,7 @@ def test_listwise_has_the_same_function():
         ("ndcg", dict(k=0), ValueError, "k must be at least 1"),
         ("ndcg", dict(k=0.5), TypeError, "k must be an integer"),
         ("ndcg", dict(group=[4]), ValueError, "group must hold one label for each of the 3 rows, or the sizes"),
+        ("ndcg", dict(group=[3, 0]), ValueError, "group must hold one label for each of the 3 rows, or the sizes"),
         ("ndcg", dict(empty="drop"), ValueError, "empty must be a number from 0 to 1, or 'skip'; got 'drop'"),
         ("ndcg", dict(empty=2), ValueError, "empty must be between 0 and 1; got 2"),
         ("ndcg", dict(empty=None), TypeError, "empty must be a real number"),

@@ -537,6 +537,11 @@ def test_clocks_behind_dates_may_have_points(word, moment):
         (range(10, 25), 2010, 2024),
         ([*range(95, 100), *range(24)], 1995, 2023),
         ([*range(70, 100), *range(24)], 1970, 2023),
+        (range(22, 77), 2022, 2076),  # the last date is fifty years ahead
+        (range(22, 78), 1922, 1977),
+        (range(27, 60), 2027, 2059),  # the first one is in the next year
+        (range(28, 60), 1928, 1959),
+        ([26, 70], 1970, 2026),  # none is ahead
     ],
 )
 def test_two_digit_years_are_those_of_one_hundred(years, first, last, monkeypatch):

@@ -119,6 +119,25 @@ def test_groups_are_held_out_whole():
         pnorm.code_rows(X, Y, H, group=np.zeros(N, int)).hold_out()
 
 
+@pytest.mark.parametrize("group", [None, np.arange(9) % 3], ids=["rows", "groups"])
+@pytest.mark.parametrize("share", [0.001, 0.999])
+def test_both_parts_have_rows_of_both_sides_whatever_the_share(share, group):
+    parts = pnorm.code_rows(np.arange(9.0)[:, None], np.arange(9) < 3, None, group=group).hold_out(share)
+    sizes = [(len(part.pos), len(part.neg)) for part in parts]
+    assert min(sizes) == (1, 1 if group is None else 2)
+    assert max(sizes) == (2, 5 if group is None else 4)
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning")
+def test_a_value_that_does_not_read_is_told_by_its_row_in_the_source(monkeypatch):
+    monkeypatch.setattr("pnorm._coded.code_rows.ROWS", 64)
+    words = [str(3.5 * (37 * k % 200)) for k in range(200)]
+    words[150] = words[151] = "n.d."
+    table = {"x": words, "y": np.arange(200) % 2, "w": (np.arange(200) > 5) * 1.0}
+    note = pnorm.code_rows(table, "y", weight="w").H.plan[0].note
+    assert "'n.d.', first in row 150 of source" in note
+
+
 def test_labels_in_words_and_columns_by_name():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "w": np.ones(N), "y": np.where(Y, "fraud", "ok")})

@@ -690,6 +690,23 @@ def test_percentages_and_letters_have_either_mark():
     assert [_forms.number(word, form) for word in ("$1.2k", "1,2k", "2m", "1,234k")] == [1200, 1200, 2e6, None]
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "form"),
+    [
+        ({"1%": 1, "2%": 1, "3": 1, "4": 1}, Form(unit="%")),
+        ({"1%": 1, "3": 1, "4": 1}, Form()),
+        ({"$1": 95, "€2": 5}, Form(unit="$")),
+        ({"$1": 94, "€2": 6}, None),
+        ({"1.5": 95, "2,5": 5}, Form(".")),
+        ({"1.5": 94, "2,5": 6}, Form(mixed=True)),
+        ({"1.5": 60, "2,5": 35, "1.234": 5}, Form(mixed=True)),
+        ({"1.5": 59, "2,5": 35, "1.234": 6}, None),
+    ],
+)
+def test_one_number_in_twenty_may_be_a_slip(n_rows, form):
+    assert _forms.Text([*n_rows]).most_of("number", n_rows).form == form
+
+
 def test_text_that_is_numbers_but_for_a_word_says_so():
     words = [*map(str, range(100, 160)), "n.d."]
     G, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
@@ -934,6 +951,26 @@ def test_censored_numbers_have_one_reading_in_any_order():
         assert (G.plan[0].kind, G.plan[0].missing) == ("number", 16)
     first = told({"x": cells[:140]}, {"x": cells[140:]})[0]
     assert (first.plan[0].kind, first.plan[0].missing) == ("number", 16)
+
+
+@pytest.mark.parametrize(("n_copies", "is_id"), [(4, True), (10, True), (11, False)])
+def test_numbers_of_which_nearly_all_differ_are_an_id(n_copies, is_id):
+    x = np.r_[np.arange(200 - n_copies), np.arange(n_copies)] * 7
+    sides = [{"row_id": x[k::2], "x": np.arange(100)[::-1] % 9} for k in range(2)]
+    assert [of.kind for of in quietly(*sides).plan] == ["left out" if is_id else "number", "number"]
+
+
+@pytest.mark.parametrize(
+    ("words", "several"),
+    [
+        (["24:00:00", "24:00:30", "23:10:00"], False),
+        (["24:00:00", "25:30:00"], False),
+        (["25:30:00", "25:30:00"], False),
+        (["25:30:00", "26:00:00"], True),
+    ],
+)
+def test_midnight_may_be_24_hours_and_one_slip_is_no_duration(words, several):
+    assert _forms.many_beyond_a_day(words) == several
 
 
 def test_declared_levels_are_levels_even_if_they_are_words_for_missing():

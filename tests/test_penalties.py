@@ -11,12 +11,13 @@ from scipy.optimize import minimize as general
 
 import pnorm
 import pnorm.dask
+from pnorm._solvers.few_columns import _hessian
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Problem
+from pnorm._solvers.problem import Problem, build, totals
 from pnorm._solvers.progress import Progress
 from pnorm._solvers.quadratic import least, least_of_rows
 from pnorm._storage.dense import Dense
-from pnorm.objectives._pnorm import PNorm
+from pnorm.objectives._pnorm import PNorm, push
 
 SETTINGS = [
     (0.3, 0.1, None),
@@ -699,3 +700,38 @@ def test_columns_that_were_replaced_are_not_too_many(seed, most, l1):
     assert chosen.size == most
     alone = pnorm.minimize(pos[:, chosen], neg[:, chosen], None, 2, l1=l1)[1]
     assert trace.objective[-1] == pytest.approx(alone.objective[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("how", [{"signs": [1] * 10, "l2": 0.1}, {"l1": 0.3}], ids=["signs", "l1"])
+def test_columns_are_compared_by_what_their_penalty_leaves(how):
+    """The first columns are steeper than the last, but have the other sign, or a unit in which they cost more."""
+    rng = np.random.default_rng(3)
+    sides = []
+    for mean in (1.0, 0.0):
+        z = rng.normal(mean, 1, (80, 1))
+        steep = (-z if "signs" in how else z) + 1e-3 * rng.normal(size=(80, 9))
+        sides.append(np.column_stack([steep, 10.0 * (z + 0.3 * rng.normal(size=z.shape))]))
+    lam, trace = pnorm.minimize(*sides, None, 2, max_columns=1, **how)
+    alone = [pnorm.minimize(*(X[:, [j]] for X in sides), None, 2, **how | {"signs": [1]}) for j in (0, 9)]
+    assert np.flatnonzero(lam).tolist() == [9]
+    assert trace.objective[-1] == pytest.approx(alone[1][1].objective[-1], rel=1e-9)
+    assert alone[1][1].objective[-1] < alone[0][1].objective[-1]
+
+
+def test_a_column_of_many_rankers_that_are_alike_is_not_worth_their_sum():
+    rng = np.random.default_rng(4)
+    pos, neg = rng.normal([0.7, 1.0], 1, (200, 2)), rng.normal(size=(200, 2))
+    H = pnorm.rankers.thresholds([np.linspace(-0.1, 0.1, 40), [0.5]])
+    lam, _ = pnorm.minimize(pos, neg, H, 1, l2=0.01, max_columns=1)
+    assert np.flatnonzero(lam).tolist() == [40]
+
+
+def test_the_model_of_a_column_of_codes_is_that_of_its_outputs():
+    pos, neg = data(3, 2, (30, 40))
+    H, lam = pnorm.rankers.thresholds([[-0.5, 0.0, 0.5], [0.0]]), np.array([0.5, -0.2, 0.1, 0.3])
+    found = []
+    for sides in ((pos, neg, H), (H.evaluate(pos), H.evaluate(neg), pnorm.rankers.columns(4))):
+        problem = build(*sides, push(4))
+        point = problem.point(lam)
+        found.append(_hessian(problem, point, problem.reduce_weighted(point.weights, totals), np.arange(3)))
+    np.testing.assert_allclose(*found, rtol=1e-10)

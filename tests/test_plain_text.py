@@ -221,3 +221,9 @@ def test_whatever_holds_the_words(monkeypatch, words):
         assert by_form[name] == told(table, second, table, monkeypatch, True, kinds={"b": "number"}), name
     for name, found in by_form.items():
         assert found == by_form["list"], name
+
+
+@pytest.mark.parametrize("make", [list, pa.array], ids=["list", "arrow"])
+@pytest.mark.parametrize(("last", "code"), [(2**53 - 1, False), (2**53 + 1, True)])
+def test_whole_numbers_that_are_one_float_are_codes(make, last, code):
+    assert plain_numbers(make([str(2**53), str(last)])).code is code

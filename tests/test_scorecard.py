@@ -23,7 +23,9 @@ from repeats import each_value
 
 import pnorm
 from pnorm import rankers
+from pnorm._reasons.scorecard import _last_micro
 from pnorm.rankers import UnknownLevelWarning
+from pnorm.rankers._readings import DAY, HOUR
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(80, 3)).round(2) + 0.0
@@ -587,6 +589,14 @@ def test_every_day_and_hour_has_its_points_in_all_forms():
         assert from_duckdb(card.to_sql(), names, text) == points.tolist()
 
 
+@pytest.mark.parametrize(("unit", "start", "stop"), [(DAY, -4e15, 4e15), (HOUR, 0, 86400e6)], ids=["days", "hours"])
+def test_a_cut_ends_with_the_last_microsecond_whose_quotient_is_not_above(unit, start, stop):
+    for at in np.random.default_rng(0).integers(start, stop, 500) / unit:
+        for cut in (math.nextafter(at, -math.inf), float(at), math.nextafter(at, math.inf)):
+            last = _last_micro(cut, unit)
+            assert last / unit <= cut < (last + 1) / unit
+
+
 def test_dates_in_another_form_have_no_points_in_sql():
     table = {"when": [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=k) for k in range(60)]}
     H = rankers.from_table(table, table)
@@ -965,13 +975,16 @@ def test_the_zone_of_dates_is_that_of_the_rows(kind):
     assert {column.zone for column in card.columns} == {"" if kind in ("mixed", "offset") else "UTC"}
 
 
-@pytest.mark.parametrize(("lam", "points"), [([8 / 6, 2 / 6], 14), ([-1 / 8, -4 / 8, -1 / 8], 17)])
-def test_of_scales_that_cost_alike_the_largest_is_taken(lam, points):
+@pytest.mark.parametrize(
+    ("lam", "points", "several"),
+    [([8 / 6, 2 / 6], 14, True), ([-1 / 8, -4 / 8, -1 / 8], 17, True), ([0.8, 0.45, 0.8], 11, False)],
+)
+def test_of_scales_that_cost_alike_the_largest_is_taken(lam, points, several):
     columns = [np.array([0.0, abs(jump)]) for jump in lam]
     scales = points * np.linspace(1.0, 0.5, 100, endpoint=False) / max(np.abs(lam))
     costs = np.array([sum(np.ptp(np.rint(s * v) / s - v) for v in columns) for s in scales])
     alike = scales[costs <= min(costs) + 1e-12]
-    assert alike.size > 1
+    assert (alike.size > 1) == several
     assert pnorm.scorecard(rankers.thresholds([[1]] * len(lam)), lam, points=points).scale == pytest.approx(alike.max())
 
 

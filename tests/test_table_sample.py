@@ -295,3 +295,10 @@ def test_a_column_that_is_a_category_in_one_file_is_one_in_all(order, tmp_path):
     frames = [{name: x.filter(pa.array(label == side)) for name, x in table.items()} for side in (1, 0)]
     expected = "category" if 0 in order else "number"
     assert [of[0].kind for of in (read, pnorm.rankers.from_table(*frames).plan)] == [expected] * 2
+
+
+def test_a_level_of_a_sample_has_two_rows_at_least(monkeypatch):
+    monkeypatch.setattr(sample, "MOST", 20)
+    words = [f"w{k}" if k % 2 else "often" for k in range(200)]
+    H = quietly(TableSample().add({"a": words, "b": np.arange(200) % 7}, np.arange(200) % 3 == 0).rankers, min_rows=5)
+    assert [name for name in H.names if name.startswith("a")] == ["a = often", "a = (rare)"]

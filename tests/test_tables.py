@@ -25,7 +25,7 @@ from pnorm._tables import TableError, batches_of, csv_stream, delimited, extent,
 from pnorm._tables.delimited import CsvSource
 from pnorm._tables.source import texts_of
 from pnorm._tables.sums import told_of_sums
-from pnorm._tables.text import Decoder, as_utf8
+from pnorm._tables.text import Decoder, _are_counted, as_utf8
 
 
 def opened(tmp_path, data, name="t.csv", **options):
@@ -935,3 +935,27 @@ def test_files_with_names_of_their_own_have_no_lines_to_skip(tmp_path):
     for open_it in (open_source, batches_of):
         with raises(TableError, "no lines to skip"):
             open_it(str(tmp_path / "t.parquet"), skip=1)
+
+
+@pytest.mark.parametrize(("n_good", "read_as"), [(10, "UTF-8"), (9, "cp1252")])
+def test_ten_letters_of_utf8_for_each_other_byte_make_it_utf8(n_good, read_as):
+    notes = []
+    as_utf8("FILE", "é".encode() * n_good + b"\xe9\n", notes)
+    assert [note.startswith(f"read as {read_as}") for note in notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("words", "are_names"),
+    [("1900 1905 1912", True), ("1899 1905 1912", False), ("1905 1912 2100", True), ("1905 1912 2101", False)],
+)
+def test_years_may_be_names_of_columns(words, are_names):
+    assert _are_counted(words.split()) == are_names
+
+
+def test_a_line_may_be_longer_than_the_parts_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_stream, "_BYTES", 16)
+    rows = [[str(k), "x" * (500 * (k == 30) + 1)] for k in range(60)]
+    path, names = tmp_path / "t.csv", ["a" * 300, "b"]
+    path.write_text("".join([",".join(row) + "\n" for row in [names, *rows]]))
+    found = [[*part[0].values()] for part in csv_stream.CsvStream(str(path)).parts(names, 100)]
+    assert [list(row) for a, b in found for row in zip(a, b, strict=True)] == rows
