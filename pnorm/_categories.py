@@ -13,6 +13,7 @@ import math
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -144,6 +145,8 @@ class Unread(Seen):
     """Such values of the rows that the weak rankers were made from, which they have told of."""
     is_all: bool = True
     """Whether there are no other values than the examples."""
+    words: tuple[tuple[str, int], ...] = ()
+    """Words that count as missing, as `folded` writes them, and how many rows have each."""
 
     def placed(self, place: Callable[[int], str | None]) -> Unread:
         """Return these counts with the places of rows in words."""
@@ -198,6 +201,7 @@ class Unread(Seen):
             rows=tuple([row for _, row in pairs[:EXAMPLES]]),
             in_training=max(a.in_training, b.in_training),
             is_all=a.is_all and b.is_all and len(pairs) <= EXAMPLES,
+            words=tuple((Counter(dict(a.words)) + Counter(dict(b.words))).items()),
         )
 
 

@@ -258,6 +258,26 @@ def test_rows_in_messages_are_those_of_all_batches():
     assert "'six' (row 5 of rows" in G.plan[0].note
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+def test_words_that_do_not_read_are_counted_in_all_rows(monkeypatch):
+    monkeypatch.setattr(sample, "MOST", 500)
+    rng = np.random.default_rng(0)
+    u, y = rng.random(4000), rng.random(4000) < 0.3
+    amounts = [f"{x:.2f}" for x in rng.normal(size=4000)]
+    table = {
+        "few": np.where(u < 0.02, "tbc", np.where(u < 0.03, "", amounts)).tolist(),
+        "many": np.where(
+            u < 0.5, "unknown", np.where(u < 0.6, "refused", np.where(u < 0.601, "odd", amounts))
+        ).tolist(),
+        "won": np.where(y, "yes", "no").tolist(),
+    }
+    n = {word: table[name].count(word) for name, word in (("few", "tbc"), ("many", "unknown"), ("many", "refused"))}
+    few, many = quietly(pnorm.code_rows, table, "won").H.plan
+    assert f"{n['tbc']:,} values do not read" in few.note
+    assert f"'refused' and 'unknown' count as missing ({n['refused'] + n['unknown']:,} values)" in many.note
+    assert many.missing == n["refused"] + n["unknown"] + table["many"].count("odd")
+
+
 @pytest.mark.parametrize("how", ["rows", "command"])
 def test_missing_values_are_counted_in_all_rows(how, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sample, "MOST", 500)

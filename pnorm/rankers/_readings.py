@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -112,7 +113,21 @@ class Reading:
 
         A column of another type is refused, and so are infinite numbers.
         """
-        cells = self.own(cells)
+        x, unread = self._read(self.own(cells), at)
+        return x, replace(unread, words=self._words(cells))
+
+    def _words(self, cells: Cells) -> tuple[tuple[str, int], ...]:
+        """Return how many rows have each word that counts as missing."""
+        if not self.missing or cells.plain is not None or not isinstance(cells.values, Coded):
+            return ()
+        counts: Counter[str] = Counter()
+        n_rows = np.bincount(cells.values.codes, minlength=len(cells.values.values)).tolist()
+        for value, n in zip(cells.values.values, n_rows, strict=True):
+            if isinstance(value, str) and n and (word := _checks.folded(value)) in self.missing:
+                counts[word] += n
+        return tuple(counts.items())
+
+    def _read(self, cells: Cells, at: Where) -> tuple[Vector, Unread]:
         plain, form = cells.plain, self.form
         if plain is not None and self.kind == NUMBER and form.unit != "%" and _same_mark(plain, form):
             return plain.numbers, self._unread(plain.numbers, None, cells, at)

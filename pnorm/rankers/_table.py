@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -336,11 +337,13 @@ class Table(Rankers):
         return Table(self._found, len(self.plan), sources, self.plan, self.asks, self.as_levels)
 
     def counted(self, seen: Sequence[Seen], n_rows: int) -> Table:
-        """Return the weak rankers of a sample with the missing values of all rows in the plan, as seen in columns."""
+        """Return the weak rankers of a sample with the counts of all rows in the plan, as seen in columns."""
         plan = list(self.plan)
         for source, of in zip(self._sources, seen, strict=True):
             n_missing = n_rows - of.n + isinstance(of, Unread) * of.unknown
-            plan[source.column] = replace(plan[source.column], missing=n_missing)
+            of_sample = plan[source.column]
+            note = _recounted(of_sample.note, of) if isinstance(of, Unread) else of_sample.note
+            plan[source.column] = replace(of_sample, missing=n_missing, note=note)
         return Table(self._found, len(plan), self._sources, Plan(plan), self.asks, self.as_levels)
 
     def _planned(self) -> NDArray[np.intp]:
@@ -487,6 +490,25 @@ class Table(Rankers):
                 first = replace(first, feature=replace(first.feature, source=source))
             pieces += [first, *others]
         return pieces
+
+
+def _recounted(note: str, seen: Unread) -> str:
+    """Return a note on a sample with the counts of all rows of words for missing values, and of what does not read."""
+    n_rows, told = dict(seen.words), 0
+
+    def of_words(found: re.Match[str]) -> str:
+        nonlocal told
+        n = sum([n_rows.get(_checks.folded(word), 0) for word in re.findall("'([^']*)'", found[1])])
+        told += n
+        return f"{found[1]} as missing ({n:,} values)" if n else found[0]
+
+    def of_values(found: re.Match[str]) -> str:
+        n = seen.unknown + sum(n_rows.values()) - told
+        values, do, count = ("value", "does", "counts") if n == 1 else ("values", "do", "count")
+        return f"{n:,} {values} {do} not read as {found[1]} and {count} as missing"
+
+    note = re.sub(r"((?:'[^']*'(?: and )?)+ counts?) as missing \([\d,]+ values\)", of_words, note)
+    return re.sub(r"[\d,]+ values? do(?:es)? not read as ([^:;]*) and counts? as missing", of_values, note)
 
 
 @kind("table")
