@@ -2206,3 +2206,12 @@ def test_dates_of_loans_logs_and_statistics_programs(cells, first, parts):
     assert parts is None or set(G.column_names) - {"rest"} == {f"c ({part})" for part in parts}
     earliest = min(_forms.date(cell, G._sources[0].reading.form.order, False, 1969) for cell in cells)
     assert _forms.moment_text(earliest / 86400e6) == first
+
+
+def test_digits_that_are_masked_are_not_advised_to_be_missing():
+    cells = [f"{100 + 7 * k}" if k % 5 else f"{100 + 7 * k}**" for k in range(300)]
+    G, _ = said_if_any(*sides(cells))
+    plan = G.plan[0]
+    assert plan.missing == 0
+    assert "60 of the 300 values do not read" in plan.note
+    assert "takes them for missing" not in plan.note

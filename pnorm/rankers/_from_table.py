@@ -862,6 +862,8 @@ class _Learner:
                 levels = ",".join(_in_likely_order(some))
                 self._doubt = "the values probably have an order, which a list of levels from low to high would keep"
                 self._kinds = (levels,)
+            elif sum([n_rows[word] for word in of_digits]) > _forms.TOLERATED * n_known:  # such as 105** for a place
+                self._doubt, self._kinds = self._probably(reading, n_known, "loses what they tell"), (CATEGORY,)
             else:
                 self._doubt, self._kinds = self._probably(reading, n_known), (reading.asked(),)
                 self._words = tuple(most.odd) if len(most.odd) <= _MOST_NAMED else ()
@@ -876,14 +878,14 @@ class _Learner:
         self._words = tuple(self._own.values())
         return reading
 
-    def _probably(self, reading: Reading, n_known: int) -> str:
+    def _probably(self, reading: Reading, n_known: int, does: str = "takes them for missing") -> str:
         """Return that a column is probably of a kind, and which values stand against it."""
         of_pos, of_neg = self._column.numbers(reading).unread
         unread = of_pos + of_neg
         named = f"{', '.join(unread.places())}{', ...' if unread.unknown > len(unread.found) else ''}"
         return (
             f"probably {reading.called()}, but {unread.unknown:,} of the {n_known:,} values do not read as one: "
-            f"{named}; the kind {reading.asked()!r} takes them for missing"
+            f"{named}; the kind {reading.asked()!r} {does}"
         )
 
     def _of_types(self, sides: Sequence[Side]) -> Reading | None:
