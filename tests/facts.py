@@ -1,4 +1,4 @@
-"""What tests ask of a message: its facts, and not its words."""
+"""Facts of a message, which tests ask for: names, numbers and quoted words, and not its wording."""
 
 import re
 

@@ -70,7 +70,7 @@ _TO_STORE = {
     "hours": ("times in text", "times, or text such as 14:30"),
     "days": ("durations in text", "durations"),
 }
-"""What text SQL does not read, and what to store instead, by what is read off a column."""
+"""Names of text that SQL does not read, and of what to store instead, by what is read off a column."""
 
 _YEAR_FIRST = ("____-__-__", "____-__-__ __:__", "____-__-__ __:__:__", "____-__-__ __:__:__._%")
 """Dates without and with a time of day, as SQL matches them."""
@@ -138,12 +138,12 @@ def NAME_days(x):
 def NAME_moment(x, day=""):
     """Return the date and time that a value stands for, by its own clock."""
     text = day + str(x).strip()
-    clock = r"[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
+    clock = r"[ T]CLOCK"
     zone = "" if day else r"(?:Z|[+-]\d\d(?::?\d\d)?)?"
     if isinstance(x, str) and not re.fullmatch(rf"\d{{4}}-\d\d-\d\d(?:{clock}{zone})?", text):
         raise ValueError(f"Invalid isoformat string: {x!r}")
     return datetime.fromisoformat(text).replace(tzinfo=None)
-''',
+'''.replace("CLOCK", _forms.ISO_CLOCK),
 }
 """Functions in the source of a function."""
 

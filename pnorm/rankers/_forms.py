@@ -88,7 +88,7 @@ DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*(-))?(?:\s*({_
 """A number with a unit on either side and a sign before the unit, before the number, or a minus behind it."""
 
 NO_CENTS = re.compile(r"(?<=\d)(?:[.,](?:--?|\u2013|\u2014)|/-)(?=\D*$)")
-"""What stands for no cents, as in 12.- and 12,--."""
+"""Signs for no cents, as in 12.- and 12,--."""
 
 PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
 """Blanks, an apostrophe and a minus, with their ASCII replacements."""
@@ -153,8 +153,10 @@ _DAY_NAMED = re.compile(
 _MONTH_NAMED = re.compile(
     rf"{_DAY_OF_WEEK}([a-z]{{3,9}})([ .]+)(\d{{1,2}}),?[ ]+(\d{{4}}),?{_WHEN}", re.ASCII | re.IGNORECASE
 )
-_MONTH_FIRST = re.compile(r"(?:(\d{1,2})[-/]|([A-Za-z]{3,9})[ .,/'-]*)((?:19|20)\d\d|(?<=[A-Za-z][-'])\d\d)", re.ASCII)
-_MONTH_LAST = re.compile(r"((?:19|20)\d\d)[-/](\d{1,2})", re.ASCII)
+_OF_MONTH_YEAR = re.compile(
+    r"(?:(\d{1,2})[-/]|([A-Za-z]{3,9})[ .,/'-]*)((?:19|20)\d\d|(?<=[A-Za-z][-'])\d\d)", re.ASCII
+)
+_OF_YEAR_MONTH = re.compile(r"((?:19|20)\d\d)[-/](\d{1,2})", re.ASCII)
 """Months, as loans have them: Dec-2015, 12/2015, 2015-12."""
 _TIME = re.compile(_CLOCK, re.ASCII)
 _SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
@@ -710,10 +712,10 @@ def _parts_of(word: str, order: str, digits: bool = False) -> _Parts | None:
     found = _MONTH_NAMED.fullmatch(word)
     if found:
         return found[4], found[1], found[3], found.groups()[4:]
-    found = _MONTH_FIRST.fullmatch(word)
+    found = _OF_MONTH_YEAR.fullmatch(word)
     if found:
         return found[3], found[1] or found[2], "1", (None,)
-    found = _MONTH_LAST.fullmatch(word)
+    found = _OF_YEAR_MONTH.fullmatch(word)
     if found:
         return found[1], found[2], "1", (None,)
     found = _YEAR_LAST.fullmatch(word) if order else None

@@ -119,7 +119,7 @@ _MOST_CODES = 5
 _CODE_OF_SURVEYS = re.compile(r"-(?:9+[5-9]|77+|88+)\.0")
 _ONE_CODE = re.compile(rf"{_CODE_OF_SURVEYS.pattern}|-[1-9]\.0")
 _OFTEN = 3.0
-"""How many times as many rows as other values such a number has, where the gap is not larger than their range."""
+"""Rows of such a number, at least, by the median of the others, where the gap is not larger than their range."""
 
 _MOST_ORDERED = 20
 """Different words, at most, that probably have an order, where some are numbers and others hold digits."""

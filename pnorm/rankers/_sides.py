@@ -119,13 +119,17 @@ class Column:
 
     def text(self) -> Text:
         """Return the different words of both sides."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> Text:
         tallies = [side.tally for side in self.sides if side.kind in (VALUES, UNREAD)]
         return Text(list(dict.fromkeys([word for tally in tallies for word in tally.words])))
 
 
 @dataclass(frozen=True)
 class OneSided:
-    """What a side of a column may have alone: the commonest value, and the longest range apart from all others."""
+    """The commonest value of a side of a column, and its longest range apart from all values of the other side."""
 
     value: Any
     count: int

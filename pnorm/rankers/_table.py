@@ -502,13 +502,11 @@ def _recounted(note: str, seen: Unread) -> str:
         told += n
         return f"{found[1]} as missing ({n:,} values)" if n else found[0]
 
-    def of_values(found: re.Match[str]) -> str:
-        n = seen.unknown + sum(n_rows.values()) - told
-        values, do, count = ("value", "does", "counts") if n == 1 else ("values", "do", "count")
-        return f"{n:,} {values} {do} not read as {found[1]} and {count} as missing"
+    def of_values(_: re.Match[str]) -> str:
+        return replace(seen, unknown=seen.unknown + sum(n_rows.values()) - told, found=(), rows=()).told()
 
     note = re.sub(r"((?:'[^']*'(?: and )?)+ counts?) as missing \([\d,]+ values\)", of_words, note)
-    return re.sub(r"[\d,]+ values? do(?:es)? not read as ([^:;]*) and counts? as missing", of_values, note)
+    return re.sub(r"[\d,]+ values? do(?:es)? not read as [^:;]* and counts? as missing", of_values, note)
 
 
 @kind("table")
