@@ -20,7 +20,7 @@ LONG = 600
 """Lines of a module, comments included, beyond which it is named."""
 
 HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-IGNORED = {getattr(tokenize, name) for name in "COMMENT NL NEWLINE INDENT DEDENT ENDMARKER".split()}
+IGNORED = {getattr(tokenize, name) for name in ["COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"]}
 
 
 def lines_of_python(text: str) -> int:
