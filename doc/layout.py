@@ -33,8 +33,7 @@ STYLE, DARK = (ROOT / "doc" / f"{name}.mplstyle" for name in ("pnorm", "pnorm-da
 NOTES = {
     "pnorm._core": "compiled loops",
     "pnorm._checks": "arguments, messages",
-    "pnorm._pickles": "old module names",
-    "pnorm._sources": "clones, uncompiled",
+    "pnorm._hint": "nearest names",
     "pnorm._version": "the version",
     "pnorm.datasets": "data sets",
     "pnorm._threads": "passes, blocks, pool",

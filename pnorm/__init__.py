@@ -33,7 +33,6 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-__path__ = globals().get("_path", __path__)  # importlib.reload puts the folder back that has handed over
 try:
     from pnorm._core import _tilt as _tilt
     from pnorm._version import version as __version__
@@ -45,17 +44,12 @@ except ImportError as error:
         ) from error
     if not (error.name or "pnorm").startswith("pnorm"):
         raise  # NumPy is missing
-    from pnorm._sources import installed_beside as _installed_beside
+    raise ImportError(
+        f"pnorm is not compiled in {__path__[0]!r}. Run `pip install .` in the folder above. If pnorm is installed, "
+        "leave that folder: Python imports what is there"
+    ) from error
 
-    try:
-        __path__ = _path = _installed_beside(__path__[0])
-    except ImportError as _failure:
-        raise _failure from error
-    __file__ = __path__[0] + "/__init__.py"
-    from pnorm._core import _tilt as _tilt
-    from pnorm._version import version as __version__
-
-from pnorm import _pickles, objectives, rankers
+from pnorm import objectives, rankers
 from pnorm._files import ScoringFunction, load, save
 from pnorm._score import intercept, probability, score
 from pnorm._split import split
@@ -165,8 +159,6 @@ _NAMESAKES = ("dask", "sklearn")
 _MODULES = {*__all__, *_NAMESAKES} - {*globals(), *_HOMES}
 """Modules that are imported on first use."""
 
-_pickles.let_load()
-
 
 def __getattr__(name: str) -> _Any:
     """Import a name on first use, which keeps `import pnorm` fast."""
@@ -174,7 +166,7 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"pnorm.{name}")
     if name not in _HOMES:
         own, modules = {*__all__, *_NAMESAKES}, {*_MODULES, "objectives", "rankers"}
-        hint = "" if name.startswith("_") else _import_module("pnorm._sources").hint(name, own, modules)
+        hint = "" if name.startswith("_") else _import_module("pnorm._hint").hint(name, own, modules)
         raise AttributeError(f"module 'pnorm' has no attribute {name!r}{hint}")
     found = globals()[name] = getattr(_import_module(f"pnorm.{_HOMES[name]}"), name)
     return found

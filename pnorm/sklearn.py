@@ -515,9 +515,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({"pos_label": None} | state)  # which is not in older pickles
-
     def __str__(self) -> str:
         """Return the parameters, as `repr` does, and some lines on the model if it is fitted."""
         return "\n".join([repr(self), *(self._told() if hasattr(self, "lam_") else [])])

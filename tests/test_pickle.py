@@ -6,8 +6,6 @@ import importlib
 import inspect
 import io
 import pickle
-import pickletools
-import re
 
 import joblib
 import numpy as np
@@ -173,64 +171,6 @@ def test_it_comes_back_as_it_was(name, trip):
             if type(value).__dataclass_params__.frozen:
                 with pytest.raises(dataclasses.FrozenInstanceError):
                     setattr(again, field.name, None)
-
-
-EARLIER = {
-    "CrossValidation": "_choice",
-    "Estimate": "_levels",
-    "Exponential": "_prices",
-    "Linear": "_prices",
-    "Loss": "_losses",
-    "MinimizerPath": "_path",
-    "OfUser": "_gram",
-    "Power": "_prices",
-    "Price": "_prices",
-    "Radial": "_gram",
-    "ScoringFunction": "_files",
-    "Trace": "_trace",
-    "Vectorised": "_checks",
-}
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_pickles_of_earlier_layouts_load(name):
-    def earlier(found):
-        cls = found[1].decode()
-        return f"cpnorm.{EARLIER[cls]}\n{cls}\n".encode() if cls in EARLIER else found[0]
-
-    old = re.sub(rb"cpnorm[\w.]*\n(\w+)\n", earlier, pickle.dumps(RESULTS[name], 0))
-    # but what came later
-    assert not re.search(rb"cpnorm\.(objectives|kernel\._kernels|metrics\._(?!by_list|merged)\w+)", old)
-    assert same(pickle.loads(old), RESULTS[name])
-
-
-def test_private_modules_in_pickles():  # one that moves needs an entry in pnorm._pickles
-    named = {name for value in RESULTS.values() for _, name, _ in pickletools.genops(pickle.dumps(value, 2))}
-    modules = {name.split()[0] for name in named if isinstance(name, str) and re.match(r"pnorm\S*\._\S* \w+$", name)}
-    assert modules == {
-        "pnorm._checks.functions",
-        "pnorm._cross_validation",
-        "pnorm._cutoff",
-        "pnorm._files",
-        "pnorm._minimize_path",
-        "pnorm._reasons.drift",
-        "pnorm._reasons.explain",
-        "pnorm._reasons.importance",
-        "pnorm._reasons.profile",
-        "pnorm._reasons.scorecard",
-        "pnorm._reasons.shapes",
-        "pnorm._trace",
-        "pnorm.kernel._kernels",
-        "pnorm.kernel._model",
-        "pnorm.kernel._trace",
-        "pnorm.metrics._by_list",
-        "pnorm.metrics._merged",
-        "pnorm.metrics._ranked_list",
-        "pnorm.objectives._losses",
-        "pnorm.objectives._prices",
-        "pnorm.rankers._base",
-        "pnorm.rankers._columns",
-    }
 
 
 def test_what_came_back_works_as_before():

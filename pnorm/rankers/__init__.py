@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# The private names are for other modules, and for pickles of versions in which all of this was one file.
+# The private names are for other modules.
 from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning
 from pnorm.rankers._base import (
