@@ -1,4 +1,4 @@
-"""Workers killed at random moments: `train`, `minimize` and `cross_validate` of `pnorm.dask` find the same bits.
+"""Workers killed at random moments: `train` and `minimize` of `pnorm.dask` find the same bits.
 
     python benchmarks/killed.py [RUNS [ROWS]]
 
@@ -44,11 +44,7 @@ def jobs(rows):
         lam, trace = pnorm.dask.minimize(P, N, None, 4)
         return lam, trace.objective
 
-    def cross_validate():
-        found = pnorm.dask.cross_validate(P, N, None, 4, l2=[0.01, 0.1], folds=3)
-        return found.scores, found.gap
-
-    return {"train": train, "minimize": minimize, "cross_validate": cross_validate}
+    return {"train": train, "minimize": minimize}
 
 
 def kill_one(cluster, generator):

@@ -682,7 +682,7 @@ def _of_dask():
     }
     by_y = {"y" if name == "label" else name: value for name, value in labelled.items()}
     of_sides = dict.fromkeys(["neg", "pos_weight", "neg_weight", "pos_group", "neg_group"], ...)
-    folds = np.concatenate([POS_FOLD, NEG_FOLD])
+    drawn = {"X": labelled["pos"], "y": labelled["label"]}
 
     def coded(**given):
         rows = d.code_rows(**given)
@@ -695,10 +695,9 @@ def _of_dask():
         "minimize": plain(d.minimize, **rows, **NO_LABELS),
         "minimize, y": plain(d.minimize, **by_y, **of_sides),
         "minimize, label": plain(d.minimize, **labelled, y=..., **of_sides),
-        "minimize_path": None,  # what they are given, code_rows and the functions in memory have read
-        "cross_validate": None,
-        "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
-        "code_rows, label": replace(plain(d.code_rows, **labelled, fold=folds, **of_sides), run=coded),
+        "sample": plain(d.sample, **drawn, n_rows=5),
+        "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=...), run=coded),
+        "code_rows, label": replace(plain(d.code_rows, **labelled, **of_sides), run=coded),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
         "score_table": plain(d.score_table, f=from_array(F_NEG, chunks=4), y=LABELS),
     }

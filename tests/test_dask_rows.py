@@ -35,7 +35,6 @@ def table(seed=0):
     frame["y"] = np.where(y, "yes", "no")
     frame["w"] = rng.integers(0, 4, N) / 2.0
     frame["g"] = rng.choice(list("stuv"), N)
-    frame["k"] = rng.integers(-1, 3, N)
     frame.loc[:2, "g"] = "alone"
     frame.loc[:2, "y"] = "no"
     return frame
@@ -80,8 +79,6 @@ TIGHT = {"tol": 1e-13}
 
 CASES = {
     "plain": ({}, {}),
-    "weights": ({"weight": "w"}, beside("weight")),
-    "groups": ({"group": "g"}, beside("group")),
     "weights and groups": ({"weight": "w", "group": "g"}, {**beside("weight"), **beside("group")}),
 }
 
@@ -113,27 +110,11 @@ def test_a_frame_with_a_label(case):
         assert sorted(source.reads) == list(range(source.n))
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        partial(pnorm.dask.train, t_max=3),
-        partial(pnorm.dask.minimize, l2=0.1),
-        partial(pnorm.dask.minimize_path, l2=[1.0, 0.1]),
-        partial(pnorm.dask.cross_validate, l2=[1.0, 0.1], folds="k"),
-    ],
-    ids=lambda run: run.func.__name__,
-)
+@pytest.mark.parametrize("run", [partial(pnorm.dask.train, t_max=3), partial(pnorm.dask.minimize, l2=0.1)])
 def test_y_and_label_are_two_names(run):
-    frame = dd.from_pandas(FRAME[["a", "b", "c", "y", "w"]].assign(k=np.arange(N) % 2), npartitions=3)
-    given = {"H": FEW, "weight": "w"} if "folds" in run.keywords else {"H": FEW, "weight": "w", "p": 2}
-    if "folds" not in run.keywords:
-        frame = frame.drop(columns="k")
-    found, expected = run(frame, y="y", **given), run(frame, label="y", **given)
-    if isinstance(found, tuple):
-        np.testing.assert_array_equal(found[0], expected[0])
-    else:
-        name = "scores" if "folds" in run.keywords else "lam"
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    frame = dd.from_pandas(FRAME[["a", "b", "c", "y", "w"]], npartitions=3)
+    given = {"H": FEW, "weight": "w", "p": 2}
+    np.testing.assert_array_equal(run(frame, y="y", **given)[0], run(frame, label="y", **given)[0])
 
 
 def test_an_array_with_vectors_beside_it():
@@ -174,10 +155,8 @@ def test_weak_rankers_of_a_table_are_made_where_the_rows_lie():
     expected = pnorm.rankers.from_table(pos, neg, n_cuts=9, linear=True, max_levels=3)
     assert rows.H.to_dict() == expected.to_dict()
     weights = {f"{side}_weight": counted.loc[counted["y"] == label, "w"] for side, label in (("pos", 1), ("neg", 0))}
-    found = pnorm.dask.cross_validate(rows, p=2, l2=[1.0], folds=2)
     found_there = pnorm.dask.minimize(rows, p=2, l2=0.5, **TIGHT)
     assert_same(found_there, pnorm.minimize(pos, neg, expected, 2, l2=0.5, **weights, **TIGHT), 1e-6)
-    assert found.scores.shape == (1, 2, 1)
     assert sorted(source.reads) == sorted(2 * list(range(source.n)))
     # of both sides, of an array, and in one call
     P, G = (dd.from_pandas(side, npartitions=3) for side in (pos, neg))
@@ -377,92 +356,58 @@ def test_bad_input():
         pnorm.dask.train(short, label=da.from_array(y, chunks=50))
 
 
-def test_paths_of_penalties_and_powers():
-    source = Source(FRAME, 80)
-    rows = pnorm.dask.code_rows(source.frame[list("abcy")], label="y", H=FEW)
-    for more in ({"l2": [1, 0.1], "p": 3}, {"p": [1, 2], "l2": 0.1}, {"loss": "logistic", "l2": [1]}):
-        found = pnorm.dask.minimize_path(rows, tol=1e-13, **more)
-        expected = pnorm.minimize_path(POS, NEG, FEW, tol=1e-13, **more)
-        np.testing.assert_allclose(found.lam, expected.lam, rtol=0, atol=1e-6)
-        assert found.along == expected.along
-        np.testing.assert_allclose(found.log_objective, expected.log_objective, rtol=1e-9)
-    path = pnorm.dask.minimize_path(rows, p=2, max_iter=0)  # the default path
-    np.testing.assert_allclose(path.l2, pnorm.minimize_path(POS, NEG, FEW, p=2, max_iter=0).l2)
-    assert sorted(source.reads) == list(range(source.n))
-    with raises(ValueError, "one of p, l1 and l2 must be a sequence"):
-        pnorm.dask.minimize_path(rows, l2=1.0)
+@pytest.mark.parametrize("n_rows", [1, 50, N])
+def test_a_sample_is_the_same_rows_whatever_the_partitions(n_rows):
+    taken = [k for k in range(N) if k in np.random.default_rng(3).choice(N, n_rows, replace=False)]
+    expected, labels = FRAME[["a", "b"]].iloc[taken], FRAME["y"].iloc[taken].tolist()
+    A, y = FRAME[["a", "b"]].to_numpy(), FRAME["y"].to_numpy()
+    for size in (7, 40, N):
+        X = da.from_array(A, chunks=(size, 1))
+        frame = Source(FRAME[["a", "y", "b"]], size).frame
+        sparse = X.rechunk((size, 2)).map_blocks(scipy.sparse.csr_array)
+        for rows, own in (
+            *[(X, beside) for beside in (y, list(y), da.from_array(y, chunks=31), frame["y"])],
+            (sparse, y),
+            (frame, "y"),
+            (frame[["a", "b"]], frame["y"]),
+        ):
+            found, told = pnorm.dask.sample(rows, own, n_rows, seed=3)
+            np.testing.assert_array_equal(found.toarray() if rows is sparse else found, expected)
+            assert list(told) == labels
+            assert list(getattr(found, "columns", "ab")) == ["a", "b"]
 
 
-def spread(f_pos, f_neg, pos_weight=None, neg_weight=None):
-    return np.average(f_pos, weights=pos_weight) - np.average(f_neg, weights=neg_weight)
+def test_every_row_is_as_likely_in_a_sample():
+    X, counts = da.from_array(np.arange(12.0)[:, None], chunks=(5, 1)), np.zeros(12)
+    for seed in range(300):
+        rows, labels = pnorm.dask.sample(X, np.arange(12), 4, seed=seed)
+        np.testing.assert_array_equal(rows[:, 0], labels)
+        counts[labels] += 1
+    assert abs(counts - 100).max() < 5 * np.sqrt(300 * (1 / 3) * (2 / 3))
 
 
-OF_RUNS = {
-    "rounds": ("plain", {"p": [1, 4], "t_max": 9, "rounds": 4}),
-    "rounds, weights": ("weights", {"p": 2, "t_max": 6, "rounds": 6, "metric": spread}),
-    "rounds, groups, from below": ("groups", {"p": 2, "t_max": 6, "push": "bottom", "rounds": [2, 6]}),
-    "penalties": ("plain", {"p": [1, 4], "l2": [1.0, 0.1], "second_metric": "auc"}),
-    "penalties, from below": ("weights", {"p": 2, "l2": [1.0, 0.1], "push": "bottom"}),
-    "penalties, weights, groups": ("weights and groups", {"p": 2, "l2": [1.0], "group_weight": "equal"}),
-    "penalties, logistic": ("weights", {"p": 1, "l2": [1.0], "loss": "logistic"}),
-}
-
-
-@pytest.mark.parametrize("name", OF_RUNS)
-def test_cross_validation(name, monkeypatch):
-    (roles, of_sides), more = CASES[OF_RUNS[name][0]], OF_RUNS[name][1]
-    source = Source(FRAME[["a", "y", "b", "c", *roles.values()]], 80)
-    rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, **roles)
-    found = pnorm.dask.cross_validate(rows, folds=3, **more)
-    assert sorted(source.reads) == list(range(source.n))
-    expected = pnorm.cross_validate(POS, NEG, FEW, folds=found.folds, **of_sides, **more)
-    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9, atol=1e-12)
-    assert found.best == expected.best
-    if expected.second_scores is not None:
-        np.testing.assert_allclose(found.second_scores, expected.second_scores, rtol=1e-9)
-    for of_side, of_other in zip(found.folds, expected.folds, strict=True):
-        np.testing.assert_array_equal(of_side, of_other)
-        if "group" not in roles:
-            assert np.ptp(np.bincount(of_side[of_side >= 0])) <= 1
-    if "rounds" in more:  # scores of a few rows at a time
-        monkeypatch.setattr(pnorm.dask._folds, "_CELLS", 50)
-        again = pnorm.dask.cross_validate(rows, folds=3, **more)
-        np.testing.assert_allclose(again.scores, found.scores, rtol=1e-12)
-
-
-def test_folds_of_a_column():
-    frame = FRAME[["a", "b", "c", "y", "k", "w"]]
-    source = Source(frame, 80)
-    given = {"label": "y", "H": FEW, "p": 2, "l2": [1.0, 0.1], "weight": "w"}
-    found = pnorm.dask.cross_validate(source.frame, folds="k", **given)
-    assert sorted(source.reads) == list(range(source.n))
-    folds = tuple(FRAME.loc[own, "k"].to_numpy() for own in (GOOD, ~GOOD))
-    expected = pnorm.cross_validate(POS, NEG, FEW, p=2, l2=[1.0, 0.1], folds=folds, **beside("weight"))
-    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
-    rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, weight="w", fold="k")
-    again = pnorm.dask.cross_validate(rows, p=2, l2=[1.0, 0.1])
-    np.testing.assert_array_equal(again.scores, found.scores)
-    for of_side, of_other in zip(again.folds, expected.folds, strict=True):
-        np.testing.assert_array_equal(of_side, of_other)
-
-
-def test_folds_that_are_refused():
-    rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
-    with raises(ValueError, r"folds = 100 need as many positives .*; got \d+ and \d+"):
-        pnorm.dask.cross_validate(rows, folds=100)
-    with raises(ValueError, "fold is 'k', which is not a column"):
-        pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
-    with raises(ValueError, "fold is given together with coded rows"):
-        pnorm.dask.cross_validate(rows, folds="k")
-    found = pnorm.dask.cross_validate(rows, p=1, t_max=50, folds=2)
-    assert found.rounds.size <= 41
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"n_rows": N + 1}, ValueError, "n_rows is 151, but X has 150 rows"),
+        ({"n_rows": 0}, ValueError, "n_rows must be at least 1; got 0"),
+        ({"y": "z"}, ValueError, "y is 'z', which is not a column of X"),
+        ({"y": np.ones(3)}, ValueError, "y must hold one label per row, 150; got 3"),
+        ({"X": FRAME}, TypeError, "X must be a Dask array or data frame; got DataFrame"),
+        ({"seed": -1}, ValueError, "seed must be an integer, zero or more"),
+        ({"y": [None] * N}, ValueError, "y has None at row 0; every row needs a label"),
+    ],
+)
+def test_samples_that_are_refused(given, error, message):
+    with raises(error, message):
+        pnorm.dask.sample(**({"X": dd.from_pandas(FRAME, npartitions=3), "y": "y", "n_rows": 5} | given))
 
 
 def test_frames_with_more_columns_are_scored():
     X, lam = dd.from_pandas(FRAME, npartitions=3), np.linspace(-1, 1, len(H))
     expected = pnorm.score(FRAME[list("abc")], H, lam)
     np.testing.assert_array_equal(pnorm.dask.score(X, H, lam).compute(), expected)  # columns are found by name
-    others = list("ywgk")
+    others = list("ywg")
     f = pnorm.dask.score(X, None, [1, 2, 3], ignore=others)
     np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
     of_place = pnorm.rankers.columns(3)

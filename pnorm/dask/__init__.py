@@ -1,4 +1,4 @@
-"""The P-Norm Push on a cluster: `train`, `minimize` and `score` for Dask arrays and data frames.
+"""The P-Norm Push on a cluster: `sample`, `train`, `minimize` and `score` for Dask arrays and data frames.
 
 The rows stay in their partitions on the workers. In each round every partition computes a few sums, which are merged
 in a fixed order, and the coefficients are sent back. The traffic does not grow with the number of rows. (With query
@@ -19,9 +19,8 @@ except ImportError:
     raise ImportError(f"pnorm.dask needs Dask. {install('dask')}") from None
 
 from pnorm.dask._coded_rows import CodedRows, code_rows
-from pnorm.dask._cross_validate import cross_validate
 from pnorm.dask._minimize import minimize
-from pnorm.dask._minimize_path import minimize_path
+from pnorm.dask._sample import sample
 from pnorm.dask._score import score
 from pnorm.dask._score_table import score_table
 from pnorm.dask._train import train
@@ -29,9 +28,8 @@ from pnorm.dask._train import train
 __all__ = [
     "CodedRows",
     "code_rows",
-    "cross_validate",
     "minimize",
-    "minimize_path",
+    "sample",
     "score",
     "score_table",
     "train",

@@ -11,14 +11,13 @@ from typing import Any, Literal
 
 import dask
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import CaseWeights, DaskRows, Label, Vector
 from pnorm._checks.text import first
 from pnorm._coded.code_rows import N_CUTS, check_options
-from pnorm._solvers.partitioned import Partitions, counted_by_parts
-from pnorm._solvers.problem import Problem, objectives_of, rankers_of
+from pnorm._solvers.partitioned import Partitions
+from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
 from pnorm._tables.labels import Labels
 from pnorm._tables.source import TableError
@@ -26,8 +25,7 @@ from pnorm._threads import SERIAL, Pool
 from pnorm.dask._cluster import FAN_IN, Cluster, Traffic
 from pnorm.dask._coding import (
     Coded,
-    Facts,
-    Mask,
+    Groups,
     Roles,
     drawn_of,
     drawn_of_side,
@@ -36,7 +34,7 @@ from pnorm.dask._coding import (
     of_side,
 )
 from pnorm.dask._partitions import declared, matched, sample_of, whole
-from pnorm.objectives._base import Make, Objective
+from pnorm.objectives._base import Make
 from pnorm.objectives._losses import work
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._base import Index
@@ -75,12 +73,9 @@ class CodedRows:
         H: Rankers,
         partitions: Partitions,
         codes: tuple[Index, Index] | None,
-        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
-        folds: tuple[Index, Index] | None,
         n_partitions: int,
     ) -> None:
-        self.H, self._partitions = H, partitions
-        self._codes, self._kept, self._folds = codes, kept, folds
+        self.H, self._partitions, self._codes = H, partitions, codes
         self.n_pos, self.n_neg = [side.n for side in partitions.sides]
         self.n_partitions = n_partitions
 
@@ -104,28 +99,21 @@ class CodedRows:
         pos, neg = self._partitions.executor.reduce(_log_weights, [Job(side.parts) for side in sides])
         return np.exp(pos), np.exp(neg)
 
-    def _counted(self, group_weight: str) -> CaseWeights:
-        """Return weights and groups of the rows, all of which count."""
-        c_pos, c_neg = self._weights
-        return _checks.case_weights_of(self.n_pos, self.n_neg, c_pos, c_neg, self._codes, group_weight=group_weight)
-
     @contextlib.contextmanager
-    def _problem(
-        self, makes: Sequence[Make], loss: Any, push: str, group_weight: str
-    ) -> Iterator[tuple[Problem, list[Objective]]]:
-        """Give the problem of the first of some objectives, and all of them."""
+    def _problem(self, make: Make, loss: Any, push: str, group_weight: str) -> Iterator[Problem]:
+        """Give the problem of an objective."""
         names, partitions = self.H.names, self._partitions
         assert isinstance(partitions.executor, Cluster)
         partitions.executor.traffic = Traffic()
-        objectives = objectives_of(makes, CaseWeights(None, None, None, None, 0), SERIAL)
-        if objectives[0].traits.factored and self._codes is None and group_weight == "pairs":
-            problem = partitions.problem(names, objectives[0], push)
-            yield problem, [counted_by_parts(objective, problem.sides) for objective in objectives]
+        objective = make(CaseWeights(None, None, None, None, 0), SERIAL)
+        if objective.traits.factored and self._codes is None and group_weight == "pairs":
+            yield partitions.problem(names, objective, push)
             return
         # Scores, weights and groups of all rows are held here.
-        with Pool(None, work(loss, self.n_pos, self.n_neg)) as pool:
-            objectives = objectives_of(makes, self._counted(group_weight).seen_by(push), pool)
-            yield partitions.problem(names, objectives[0], push), objectives
+        n_pos, n_neg, (c_pos, c_neg) = self.n_pos, self.n_neg, self._weights
+        counted = _checks.case_weights_of(n_pos, n_neg, c_pos, c_neg, self._codes, group_weight=group_weight)
+        with Pool(None, work(loss, n_pos, n_neg)) as pool:
+            yield partitions.problem(names, make(counted.seen_by(push), pool), push)
 
 
 def code_rows(
@@ -137,7 +125,6 @@ def code_rows(
     pos_label: Label | None = None,
     weight: DaskRows | None = None,
     group: DaskRows | None = None,
-    fold: DaskRows | None = None,
     ignore: str | Sequence[str] = (),
     pos_weight: DaskRows | None = None,
     neg_weight: DaskRows | None = None,
@@ -148,8 +135,8 @@ def code_rows(
     """Read rows in partitions once, and store on the workers the codes that the weak rankers make of them.
 
     A row takes a byte or two for each column with cuts or levels; other outputs are stored as they are. The rows
-    themselves are not stored. Pass the result to `train`, `minimize`, `minimize_path` or `cross_validate` in the
-    place of the rows: they read nothing again.
+    themselves are not stored. Pass the result to `train` or `minimize` in the place of the rows: they read nothing
+    again.
 
     Parameters
     ----------
@@ -170,9 +157,6 @@ def code_rows(
         With `label`, the column of case weights, or the weight of every row. Rows of weight zero are not kept.
     group : str, or dask or NumPy array or dask Series of N labels, optional
         With `label`, the column of query groups, or the group of every row. A group may lie in several partitions.
-    fold : str, or dask or NumPy array or dask Series of N whole numbers, optional
-        With `label`, the column of the fold in which `cross_validate` holds out each row, from 0, or -1 for
-        rows that are always trained on.
     ignore : str or sequence of str
         With `label`, further columns that are not learned from.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
@@ -204,17 +188,17 @@ def code_rows(
 
     See Also
     --------
-    train, minimize, minimize_path, cross_validate : Functions that take the coded rows.
+    train, minimize : Functions that take the coded rows.
 
     Notes
     -----
-    All columns of a frame except those of `label`, `weight`, `group` and `fold` are columns of the table. Weak rankers
+    All columns of a frame except those of `label`, `weight` and `group` are columns of the table. Weak rankers
     that were made of a frame find their columns by name and ignore the others.
 
     One task reads a partition and codes the rows of both sides; the partition is freed afterwards. A given `H` needs
     one reading. ``H="table"`` needs two: one for the rows that determine cuts and levels, and one for the codes. The
     first keeps up to 200,000 rows of each partition, merges these on the workers, and sends 200,000 to this process;
-    `pnorm.code_rows` describes which, and what the weak rankers are. Groups and folds are sent to this process, 4 and 2
+    `pnorm.code_rows` describes which, and what the weak rankers are. Groups are sent to this process, 4
     bytes per row. If a worker is lost, its partitions are read again.
 
     Examples
@@ -232,7 +216,7 @@ def code_rows(
     >>> lam, trace = pnorm.dask.minimize(rows, p=4, l2=0.1)
     """
     of_sides = {"pos_weight": pos_weight, "neg_weight": neg_weight, "pos_group": pos_group, "neg_group": neg_group}
-    of_rows = {"weight": weight, "group": group, "fold": fold}
+    of_rows = {"weight": weight, "group": group}
     return _coded(
         pos, label, H, of_table, neg=neg, pos_label=pos_label, of_rows=of_rows, ignore=ignore, of_sides=of_sides
     )
@@ -290,7 +274,7 @@ def coded_or_read(pos: Any, neg: Any, H: Any, *, y: Any, label: Any, **given: An
         raise ValueError("y and label are both given, and are two names of one argument; leave label out")
     called, label = ("label", label) if y is None else ("y", y)
     if not isinstance(pos, CodedRows):
-        of_rows = {what: given.pop(what, None) for what in ("weight", "group", "fold")}
+        of_rows = {what: given.pop(what, None) for what in ("weight", "group")}
         pos_label = given.pop("pos_label")
         return _coded(
             pos,
@@ -412,7 +396,7 @@ def _assembled(
     The checksums of an earlier reading must be those of this one.
     """
     coded, told, side = dask.persist(*tasks), dask.delayed(Coded.told, pure=False), dask.delayed(Coded.side, pure=False)
-    facts, found, marks, sums = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    groups_of_parts, found, marks, sums = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
     for k, (before, now) in enumerate(zip(checksums or sums, sums, strict=True)):
         if before != now:
             raise ValueError(
@@ -431,31 +415,24 @@ def _assembled(
     parts = [[side(task, k) for task in coded[of_side[k]]] for k in (0, 1)]
     kept = dask.persist(*parts[0], *parts[1])
     parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]
-    of_parts = [[of_part[k] for of_part in facts[of_side[k]]] for k in (0, 1)]
-    masks = [np.concatenate([of_part.mask for of_part in own]) for own in of_parts]
-    codes, parts = _grouped(executor, parts, of_parts, masks, labels is not None)
-    folds = None
-    if of_parts[0][0].folds is not None:
-        pos, neg = [np.concatenate([of_part.folds for of_part in own]) for own in of_parts]
-        folds = pos[masks[0]], neg[masks[1]]
-    partitions = Partitions(executor, parts)
-    kept_of_sides = None if all(map(np.all, masks)) else (masks[0], masks[1])
-    return CodedRows(rankers, partitions, codes, kept_of_sides, folds, len(tasks))
+    groups = [[of_part[k] for of_part in groups_of_parts[of_side[k]]] for k in (0, 1)]
+    codes, parts = _grouped(executor, parts, groups, labels is not None)
+    return CodedRows(rankers, Partitions(executor, parts), codes, len(tasks))
 
 
 def _grouped(
-    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask], labelled: bool
+    executor: Cluster, parts: list[list[Any]], groups: list[list[Groups | None]], labelled: bool
 ) -> tuple[tuple[Index, Index] | None, list[list[Any]]]:
-    """Return the groups of all rows and the parts of those that are in pairs, which is said in the masks."""
-    if facts[0][0].groups is None:
+    """Return the groups of the rows that are in pairs, and the parts of these rows."""
+    if groups[0][0] is None:
         return None, parts
     known: dict[Any, int] = {}
     of_sides = []
-    for own in facts:
+    for own in groups:
         codes = []
         for of_part in own:
-            assert of_part.groups is not None
-            numbers, labels = of_part.groups
+            assert of_part is not None
+            numbers, labels = of_part
             number = np.array([known.setdefault(_checks.key(label), len(known)) for label in labels], np.intp)
             codes.append(number[numbers])
         of_sides.append(codes)
@@ -467,7 +444,6 @@ def _grouped(
     changed = []
     for k, of_group in enumerate((counted.groups.pos, counted.groups.neg)):
         paired = np.ones(of_group.size, bool) if counted.kept is None else counted.kept[k]
-        masks[k][masks[k]] = paired
         of_parts = np.split(paired, np.cumsum([len(codes) for codes in of_sides[k]])[:-1])
         places = [np.flatnonzero(own) for own in of_parts]
         own_codes = np.split(of_group, np.cumsum([own.size for own in places])[:-1])

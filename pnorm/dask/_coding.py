@@ -19,11 +19,7 @@ from pnorm._solvers.fingerprints import Fingerprints
 from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, marked, rows_of, sides_of
 from pnorm._tables.labels import Labels
 from pnorm.rankers import Rankers, _hashes
-from pnorm.rankers._base import Index
 from pnorm.rankers._hashes import Hashes
-
-MOST_FOLDS = 2**15
-"""Folds, at most."""
 
 Mask = NDArray[np.bool_]
 
@@ -39,7 +35,6 @@ class Roles:
     pos_label: Any = None
     weight: Any = None
     group: Any = None
-    fold: Any = None
     ignore: tuple[Any, ...] = ()
     labels_called: str = "label"
     """The name of the argument for the labels, as the user passed it."""
@@ -54,7 +49,7 @@ class Roles:
     @cached_property
     def columns(self) -> list[Any]:
         """The columns that the weak rankers do not read."""
-        found = self.label, self.weight, self.group, self.fold, *self.ignore
+        found = self.label, self.weight, self.group, *self.ignore
         return [name for name in dict.fromkeys(found) if name is not None]
 
     def without(self, X: Any) -> Any:
@@ -62,23 +57,8 @@ class Roles:
         return X.drop(columns=self.columns) if self.columns else X
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """Facts on the rows of one side of a partition."""
-
-    n: int
-    """Rows, those of weight zero included."""
-    kept: Mask | None = None
-    """Which of them count; None where all do."""
-    groups: tuple[NDArray[np.int32], list[Any]] | None = None
-    """The groups of those that count, as codes and what they stand for."""
-    folds: NDArray[np.int16] | None = None
-    """The folds of all."""
-
-    @property
-    def mask(self) -> Mask:
-        """Which rows have a weight above zero."""
-        return np.ones(self.n, bool) if self.kept is None else self.kept
+Groups = tuple[NDArray[np.int32], list[Any]]
+"""The groups of the rows of a side that count, as codes and what they stand for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +66,7 @@ class Coded:
     """The coded rows of a partition, positives and negatives."""
 
     rows: tuple[Rows, Rows]
-    facts: tuple[Facts, Facts]
+    groups: tuple[Groups | None, Groups | None]
     labels: Counter[str] = field(default_factory=Counter)
     """The number of rows of each label."""
     checksum: int | None = None
@@ -96,10 +76,10 @@ class Coded:
         """Return the rows of a side."""
         return self.rows[k]
 
-    def told(self) -> tuple[tuple[Facts, Facts], Counter[str], list[Fingerprints], int | None]:
-        """Return the facts."""
+    def told(self) -> tuple[tuple[Groups | None, Groups | None], Counter[str], list[Fingerprints], int | None]:
+        """Return facts on the rows for this process."""
         marks = [rows.fingerprint for rows in self.rows if rows.fingerprint is not None]
-        return self.facts, self.labels, marks, self.checksum
+        return self.groups, self.labels, marks, self.checksum
 
 
 def of_labelled(
@@ -107,7 +87,7 @@ def of_labelled(
 ) -> Coded:
     """Code a partition that contains positives and negatives.
 
-    `vectors` are its parts of roles that are not columns: "label", "weight", "group", "fold". A partition that is read
+    `vectors` are its parts of roles that are not columns: "label", "weight", "group". A partition that is read
     `again` gets a checksum.
     """
     with in_partition(number, "X"):
@@ -115,8 +95,8 @@ def of_labelled(
         sides = [positive, ~positive]
         c = of_rows["weight"]
         pos, neg = [marked(rows, number) for rows in sides_of(X, sides, c, rankers, "X")]
-        facts = _facts_of(sides, c, of_rows["group"], of_rows["fold"])
-        return Coded((pos, neg), facts, labels, _checksum(_hashes.of_columns(X), positive, c) if again else None)
+        groups = _groups_of(sides, c, of_rows["group"])
+        return Coded((pos, neg), groups, labels, _checksum(_hashes.of_columns(X), positive, c) if again else None)
 
 
 def read(
@@ -126,7 +106,7 @@ def read(
     n = X.shape[0]
     check_declared(n, declared, "X")
     of_rows: dict[str, Any] = {}
-    for role in ("label", "weight", "group", "fold"):
+    for role in ("label", "weight", "group"):
         name = getattr(roles, role)
         of_rows[role] = vectors.get(role) if name is None else _column(X, name, role, roles.labels_called)
     labels = roles.labels()
@@ -134,8 +114,6 @@ def read(
     of_rows["weight"] = _checks.weights(of_rows["weight"], "weight", n, some=False)
     if of_rows["group"] is not None:
         of_rows["group"] = _checks.labels(of_rows["group"], "group", n)
-    if of_rows["fold"] is not None:
-        of_rows["fold"] = _checks.folds(of_rows["fold"], "fold", n, MOST_FOLDS)
     return roles.without(X), positive, of_rows, labels.counts
 
 
@@ -207,21 +185,14 @@ def of_side(
         n = X.shape[0]
         c = _checks.weights(weight, f"{name}_weight", n, some=False)
         own = [np.ones(n, bool), np.zeros(n, bool)][:: 1 if name == "pos" else -1]
-        facts = _facts_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n), None)
+        groups = _groups_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n))
     empty = Rows(NAMES[name == "pos"], 0, None)
     checksum = _checksum(_hashes.of_columns(X), own[0], c) if again else None
-    return Coded((rows, empty) if name == "pos" else (empty, rows), facts, checksum=checksum)
+    return Coded((rows, empty) if name == "pos" else (empty, rows), groups, checksum=checksum)
 
 
-def _facts_of(sides: Sequence[Mask], c: Vector | None, group: Any, fold: Index | None) -> tuple[Facts, Facts]:
-    found = []
-    for side in sides:
-        n, kept = int(np.count_nonzero(side)), None if c is None else c[side] > 0.0
-        if kept is not None and kept.all():
-            kept = None
-        groups = None
-        if group is not None:
-            codes = group[0][side].astype(np.int32)
-            groups = (codes if kept is None else codes[kept]), group[1]
-        found.append(Facts(n, kept, groups, None if fold is None else fold[side].astype(np.int16)))
-    return found[0], found[1]
+def _groups_of(sides: Sequence[Mask], c: Vector | None, group: Any) -> tuple[Groups | None, Groups | None]:
+    if group is None:
+        return None, None
+    pos, neg = [(group[0][own if c is None else own & (c > 0.0)].astype(np.int32), group[1]) for own in sides]
+    return pos, neg

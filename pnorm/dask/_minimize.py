@@ -192,7 +192,7 @@ def minimize(
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
     few = few_of(max_columns, rankers)
-    with rows._problem([make], loss, push, group_weight) as (problem, _):
+    with rows._problem(make, loss, push, group_weight) as problem:
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)

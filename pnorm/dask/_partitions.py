@@ -79,7 +79,7 @@ def _checked(vector: Any, what: str, called: str, size: int) -> Any:
     if what in ("label", "group"):
         codes, labels = _checks.labels(vector, called, size)
         return _checks.Coded(labels, codes)
-    return (_checks.weights if what == "weight" else _checks.folds)(vector, called, size)
+    return _checks.weights(vector, called, size)
 
 
 def _some(values: Any, rows: slice) -> Any:

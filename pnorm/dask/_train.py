@@ -172,6 +172,6 @@ def train(
     )
     signs = _checks.signs(signs, rows.H.names, rows.H.signs)
     lam = start_of(init, rows.H, signs)
-    with rows._problem([make], loss, push, group_weight) as (problem, _):
+    with rows._problem(make, loss, push, group_weight) as problem:
         trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
         return lam, with_traffic(trace, problem.executor)
