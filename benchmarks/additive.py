@@ -50,6 +50,7 @@ from typing import NamedTuple
 
 import numpy as np
 from lightgbm import Dataset, cv, early_stopping, train
+from reproduce import print_columns
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
@@ -58,7 +59,6 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 import pnorm
 from pnorm import metrics, rankers
-from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import parser_of

@@ -42,9 +42,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from command_line import parser_of
 from mixed import adult
 from public_sets import corrected_error
+from reproduce import print_columns
 
 import pnorm
-from pnorm._command.reproduce import print_columns
 from pnorm._job import hold_out
 from pnorm._job.baselines import CURVES, LINEAR
 from pnorm._job.tested import Tested, tested

@@ -23,11 +23,11 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import xgboost
+from reproduce import paired, print_columns
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import pnorm
 from pnorm import boosting, metrics
-from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import data_folder, parser_of

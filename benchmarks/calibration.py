@@ -32,6 +32,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from reproduce import paired, print_columns
 from scipy.special import expit, kl_div
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -42,7 +43,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pnorm
-from pnorm._command.reproduce import paired, print_columns
 from pnorm.sklearn import PNormPush
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -21,10 +21,10 @@ from functools import partial
 
 import numpy as np
 from command_line import data_folder, parser_of
+from reproduce import paired
 
 import pnorm
 from pnorm import metrics
-from pnorm._command.reproduce import paired
 
 POWERS = (1, 4, 16, 64)
 T_MAX = 400

@@ -19,8 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from additive import DEFAULT, RIVALS, held_out, minimiser, rule
 from command_line import data_folder, parser_of
 from public_sets import READERS, corrected_error, few, measured, splits
-
-from pnorm._command.reproduce import print_columns
+from reproduce import print_columns
 
 SETS = ("pima", "housing", "wdbc", "ionosphere", "spambase", "magic", "adult", "bank")
 COMPARED = {

@@ -24,12 +24,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from reproduce import paired
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.svm import SVC
 
 import pnorm
 from pnorm import bounds, kernel, metrics
-from pnorm._command.reproduce import paired
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import data_folder, parser_of

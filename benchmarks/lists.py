@@ -23,12 +23,12 @@ import time
 import numpy as np
 from command_line import data_folder, parser_of
 from lightgbm import LGBMRanker
+from reproduce import paired
 from sklearn.linear_model import LinearRegression
 from xgboost import XGBRanker
 
 import pnorm
 from pnorm import listwise, metrics
-from pnorm._command.reproduce import paired
 
 
 def speed():

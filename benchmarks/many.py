@@ -12,10 +12,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import reproduce
 from command_line import data_folder, parser_of
 
 import pnorm
-from pnorm._command import reproduce
 
 POWERS = 1, 2, 4, 8, 16, 64
 

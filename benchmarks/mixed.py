@@ -39,9 +39,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from command_line import data_folder, parser_of
 from public_sets import compared, measured
+from reproduce import print_columns
 from tables import list_table
-
-from pnorm._command.reproduce import print_columns
 
 OVERLAP = 1 / 4
 """Rows to judge by for each row to train on."""

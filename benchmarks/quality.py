@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 from lightgbm import LGBMClassifier, LGBMRanker
+from reproduce import paired, print_columns
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -37,7 +38,6 @@ from xgboost import XGBRanker
 
 import pnorm
 from pnorm import metrics
-from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import parser_of

@@ -155,7 +155,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     arguments = parser.parse_args()
     data_folder()
-    from pnorm._command.reproduce import print_columns
+    from reproduce import print_columns
 
     for name in SPLITS:
         found = measured(name, arguments.splits)

@@ -22,9 +22,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import parser_of
 from public_sets import corrected_error
+from reproduce import print_columns
 
 from pnorm._command.main import main as command
-from pnorm._command.reproduce import print_columns
 
 SEEDS = range(1, 10)
 LEADS = ["examples/leads.csv", "--label", "bought", "--id", "lead"]

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import numpy as np
 from lightgbm import LGBMClassifier
+from reproduce import print_columns
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 import pnorm
-from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_line import parser_of

@@ -19,12 +19,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from reproduce import print_columns
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import pnorm
-from pnorm._command.reproduce import print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 from additive import columns

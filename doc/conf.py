@@ -11,7 +11,7 @@ from sphinx.ext import autosummary
 from sphinx.util import logging
 
 import pnorm
-from pnorm._command import options, reproduce
+from pnorm._command import options
 
 project = "pnorm"
 author = "The pnorm developers"
@@ -131,12 +131,11 @@ linkcheck_timeout = 30
 linkcheck_retries = 2
 linkcheck_workers = 4
 
-# The command's own help texts, for reference/command.rst.
+# The command's own help text, for reference/command.rst.
 os.environ["COLUMNS"] = "90"
 build = Path(__file__).parent / "_build"
 build.mkdir(exist_ok=True)
-for name, parser in (("help", options.parser()), ("reproduce", reproduce.parser())):
-    (build / f"{name}.txt").write_text(parser.format_help())
+(build / "help.txt").write_text(options.parser().format_help())
 
 
 def as_rst(markdown):

@@ -33,8 +33,6 @@ from scipy.special import logsumexp
 
 import pnorm
 from pnorm import bounds, kernel
-from pnorm._command import reproduce as _reproduce
-from pnorm._command.demonstration import BY_DEFAULT, DRAWS, DRAWS_BY_DEFAULT, LOGISTIC, OVER_DRAWS, WEIGHTED
 from pnorm._job.baselines import CURVES, LINEAR
 
 ROOT = Path(__file__).parents[1]
@@ -46,9 +44,11 @@ import cluster as _cluster  # noqa: E402
 import curves as _curves  # noqa: E402
 import demonstration as _demonstration  # noqa: E402
 import readable as _readable  # noqa: E402
+import reproduce as _reproduce  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
 from charts import half_width  # noqa: E402
+from demonstration import BY_DEFAULT, DRAWS, LOGISTIC, OVER_DRAWS, WEIGHTED  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
 from tables import list_table  # noqa: E402
@@ -306,7 +306,7 @@ def claims(paid=1000, across=40):
         "logistic regression": (_demonstration.logistic()(*sides, held), LOGISTIC, DRAWS),
         "the same, weight 1,000": (weighted(*sides, held), WEIGHTED, DRAWS),
         "p = 1 (no push)": (_demonstration.lines(1)(*sides, held), OVER_DRAWS[1], DRAWS),
-        f"PNormPush(): p = {model.p_:g}": (model.decision_function(held), BY_DEFAULT, DRAWS_BY_DEFAULT),
+        f"PNormPush(): p = {model.p_:g}": (model.decision_function(held), BY_DEFAULT, DRAWS),
     }
     wrong = {name: ~good[np.argsort(-f, kind="stable")[:paid]] for name, (f, _, _) in scores.items()}
     means = {name: f"mean of {draws} draws: {mean:.1f}" for name, (_, mean, draws) in scores.items()}

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from reproduce import SETTINGS
 
 import pnorm
-from pnorm._command.reproduce import SETTINGS
 
 HOME = Path(os.environ.get("PNORM_DATA", "/nowhere"))
 

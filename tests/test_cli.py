@@ -26,7 +26,7 @@ from pyarrow import feather, parquet
 from repeats import each_value
 
 import pnorm
-from pnorm._command import demonstration, options, printing, progress, scores_file
+from pnorm._command import options, printing, progress, scores_file
 from pnorm._command.learn import _prefers_curves
 from pnorm._command.main import main
 from pnorm._command.terminal import one_line, pasted, program
@@ -106,115 +106,31 @@ def test_the_file_of_the_examples_is_what_its_script_writes_and_gives_a_useful_l
     assert "town" not in named  # it has no effect
 
 
-# Without a file
-
-BARS = "▁▃▅▇█"
-
-
-def claims(seed=0):
-    """Rows and labels to train on, and those held out."""
-    data = pnorm.datasets.insurance_claims(seed=seed)
-    return data.X[:10_000], data.y[:10_000], data.X[10_000:], data.y[10_000:]
-
-
-def wrong_of(p, rounds=200, seed=0):
-    """Labels of the claims that are paid, best first, and the AUC, from the public functions."""
-    X, y, held_out, label = claims(seed)
-    pos, neg = X[y == 1], X[y == 0]
-    H = pnorm.rankers.normalized(pos, neg)
-    f = pnorm.score(held_out, H, pnorm.train(pos, neg, H, p, rounds)[0])
-    wrong = label[np.argsort(-f, kind="stable")[:1000]] == 0
-    return wrong, pnorm.metrics.auc(f[label == 1], f[label == 0])
-
-
-def chart(out):
-    """The strips of marks, the numbers of wrong claims and the AUC, by p."""
-    rows = re.findall(r"^  p = (\S+) +(\S+) +(\d+)  (\d\.\d{4})$", out, re.MULTILINE)
-    return {float(p): (strip, int(wrong), auc) for p, strip, wrong, auc in rows}
+def test_without_a_file_the_command_prints_what_to_type(capsys):
+    out = ran(capsys)
+    assert all(word in out for word in ("--label", "--model", "--help"))
 
 
 @pytest.mark.parametrize(
-    ("given", "powers", "rounds", "seed"),
-    [([], [1, 4, 16], 200, 0), (["-p", 2.5, "-t", 3], [1, 2.5], 3, 0), (["-p", 1, "--seed", 7], [1], 200, 7)],
+    ("is_terminal", "platform", "variables", "is_bold"),
+    [
+        (True, "linux", {}, True),
+        (False, "linux", {}, False),
+        (True, "linux", {"NO_COLOR": "1"}, False),
+        (True, "linux", {"TERM": "dumb"}, False),
+        (True, "win32", {}, False),
+        (True, "win32", {"WT_SESSION": "1"}, True),
+    ],
 )
-def test_the_main_job_shows_the_push(capsys, given, powers, rounds, seed):
-    rows = chart(ran(capsys, *given))
-    assert list(rows) == powers
-    for p, (strip, count, auc) in rows.items():
-        wrong, area = wrong_of(p, rounds, seed)
-        assert strip == "".join(BARS[min(number, 4)] for number in wrong.reshape(50, 20).sum(axis=1))
-        assert (count, auc) == (wrong.sum(), f"{area:.4f}")
-    counts = [count for _, count, _ in rows.values()]
-    assert given or counts[0] * 0.75 > counts[1] > counts[2]
-
-
-def test_the_numbers_over_draws_are_those_of_the_benchmark():
-    """The stored means, against other draws: within five standard errors."""
-    found = np.array([[wrong_of(p, seed=seed)[0].sum() for p in demonstration.POWERS] for seed in range(1000, 1012)])
-    error = 5 * found.std(axis=0, ddof=1) / len(found) ** 0.5
-    assert list(demonstration.OVER_DRAWS) == list(demonstration.POWERS)
-    assert (np.abs(found.mean(axis=0) - list(demonstration.OVER_DRAWS.values())) < error).all()
-    gain = found[:, 0] - found[:, 1]
-    assert (gain > 0).all()
-    assert abs(gain.mean() - demonstration.GAIN) < 5 * gain.std(ddof=1) / len(gain) ** 0.5
-    assert abs(demonstration.OVER_DRAWS[1] - demonstration.OVER_DRAWS[4] - demonstration.GAIN) < 0.11  # rounded
-
-
-ANSI = re.compile(r"\x1b\[\d*m")
-
-
-class Output(io.TextIOWrapper):
-    """A standard output with an encoding, which is a terminal or not."""
-
-    def __init__(self, encoding, is_terminal):
-        super().__init__(io.BytesIO(), encoding=encoding)
-        self.is_terminal = is_terminal
-
-    def isatty(self):
-        return self.is_terminal
-
-    def text(self):
-        self.flush()
-        return self.buffer.getvalue().decode(self.encoding)
-
-
-@pytest.fixture
-def printed(monkeypatch):
-    """The text that the command prints to such an output, of so many columns, with these variables."""
+def test_headings_are_bold_where_the_output_shows_it(capsys, monkeypatch, is_terminal, platform, variables, is_bold):
     for name in ("NO_COLOR", "TERM", "WT_SESSION"):
         monkeypatch.delenv(name, raising=False)
-
-    def printed(encoding="utf-8", is_terminal=True, columns=80, platform="linux", **variables):
-        with monkeypatch.context() as patch:
-            for name, value in {"COLUMNS": str(columns), **variables}.items():
-                patch.setenv(name, value)
-            output = Output(encoding, is_terminal)
-            patch.setattr(sys, "stdout", output)
-            patch.setattr(sys, "platform", platform)
-            patch.setattr(
-                demonstration, "program", lambda name, path: name[: len("python")]
-            )  # which looks for programs of the platform
-            assert main([]) == 0
-        return output.text()
-
-    return printed
-
-
-def test_the_chart_suits_its_output(printed, monkeypatch):
-    plain, coloured, digits = printed(is_terminal=False), printed(), printed("cp1252", is_terminal=False)
-    assert "\x1b" not in plain
-    assert ANSI.sub("", coloured) == plain
-    assert re.search(f"\x1b\\[32m{BARS[0]}+\x1b\\[0m\x1b\\[31m[{BARS[1:]}]+\x1b\\[0m", coloured)
-    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"platform": "win32"}):
-        assert printed(**variables) == plain
-    assert printed(platform="win32", WT_SESSION="1") == coloured
-    assert digits.isascii()
-    for p, (strip, count, auc) in chart(digits).items():
-        assert (strip.translate(str.maketrans(".1234", BARS)), count, auc) == chart(plain)[p]
-    for columns in (60, 36):
-        assert max(map(len, printed("ascii", False, columns).split("Next:")[0].splitlines())) < columns
-    monkeypatch.setattr(sys, "stdout", io.StringIO())  # its encoding is None
-    assert not demonstration.of_stdout().unicode
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    printing.section("Title", ["line"])
+    assert capsys.readouterr().out == ("\n\x1b[1mTitle\x1b[0m\n  line\n" if is_bold else "\nTitle\n  line\n")
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "-P", "-m", "pnorm"], ["pnorm"]], ids=["module", "script"])
@@ -871,7 +787,7 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
-from pnorm._command import demonstration, printing, progress
+from pnorm._command import printing, progress
 from pnorm._command.main import main
 from pnorm._command.terminal import pasted
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -1142,7 +1058,7 @@ def test_imports_of_the_command_are_what_it_needs(table):
         "import sys, pnorm._command.main\n"
         "sys.modules['sklearn'] = None  # which imports pandas\n"
         f"assert pnorm._command.main.main({words!r}) == 0\n"
-        "assert not {'pyarrow', 'pandas', 'polars', 'pnorm._command.reproduce'} & set(sys.modules)"
+        "assert not {'pyarrow', 'pandas', 'polars'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
 
@@ -2218,7 +2134,7 @@ def test_how_a_file_is_written_is_nothing_to_mind_in_the_report(capsys, tmp_path
     assert "semicolon" not in read(page)
 
 
-def test_the_demonstration_names_programs_as_they_can_be_typed(tmp_path, monkeypatch):
+def test_programs_are_named_as_they_can_be_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))  # without either program
     assert program("pnorm", str(tmp_path / ".venv" / "bin" / "pnorm")) == str(

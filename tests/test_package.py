@@ -18,6 +18,7 @@ import types
 import typing
 from pathlib import Path
 
+import demonstration
 import pytest
 import scipy.stats
 from facts import raises
@@ -25,7 +26,6 @@ from problems import HOME
 
 import pnorm
 from pnorm.__main__ import main
-from pnorm._command import demonstration
 from pnorm._core import _tilt
 
 ROOT = Path(__file__).parents[1]

@@ -5,13 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+import reproduce
 from facts import tells
 from problems import HOME, needs
 from scipy import stats
 
 import pnorm
-from pnorm._command import reproduce as _reproduce
-from pnorm._command.main import main
 
 pytest.importorskip("matplotlib")
 
@@ -29,7 +28,7 @@ pytest.importorskip("matplotlib")
     ],
 )
 def test_settings_are_those_of_the_papers(name, rows, rankers):
-    setting = _reproduce.SETTINGS[name]
+    setting = reproduce.SETTINGS[name]
     X, y = setting.data(str(HOME))
     assert (setting.n_train, len(y) - setting.n_train) == rows
     pos, neg = X[y == 1], X[y == 0]
@@ -44,7 +43,7 @@ def test_settings_are_those_of_the_papers(name, rows, rankers):
 
 
 def test_measurements_are_those_of_the_literal_split():
-    of = _reproduce.measure("tic-tac-toe", range(2))
+    of = reproduce.measure("tic-tac-toe", range(2))
     data = pnorm.datasets.tic_tac_toe()
     for seed in (0, 1):
         rows = np.random.default_rng(seed).permutation(958)
@@ -74,7 +73,7 @@ def test_measurements_are_those_of_the_literal_split():
 
 
 def test_rounds_are_as_many_as_asked_for():
-    of = _reproduce.measure("tic-tac-toe", range(1), rounds=3)
+    of = reproduce.measure("tic-tac-toe", range(1), rounds=3)
     data = pnorm.datasets.tic_tac_toe()
     rows = np.random.default_rng(0).permutation(958)[:500]
     pos, neg = (data.X[rows][data.y[rows] == label] for label in (1, 0))
@@ -84,24 +83,24 @@ def test_rounds_are_as_many_as_asked_for():
 
 
 def test_splits_on_threads_come_in_their_order_with_the_same_bits():
-    one, several = (_reproduce.measure("tic-tac-toe", [5, 3, 8, 1], rounds=5, n_threads=n) for n in (1, 4))
+    one, several = (reproduce.measure("tic-tac-toe", [5, 3, 8, 1], rounds=5, n_threads=n) for n in (1, 4))
     assert one.seeds == several.seeds == [5, 3, 8, 1]
     for name in ("above", "auc", "objective", "crossing", "ahead"):
         np.testing.assert_array_equal(getattr(one, name), getattr(several, name))
     assert len(set(one.objective[:, 0])) == 4
-    assert one.objective[1, 2] == _reproduce.measure("tic-tac-toe", [3], rounds=5).objective[0, 2]
+    assert one.objective[1, 2] == reproduce.measure("tic-tac-toe", [3], rounds=5).objective[0, 2]
 
 
 def test_the_rule_of_choice_is_the_one_asked_for(tmp_path):
-    of = _reproduce.measure("tic-tac-toe", range(2), rounds=40, selection="signed")
+    of = reproduce.measure("tic-tac-toe", range(2), rounds=40, selection="signed")
     data = pnorm.datasets.tic_tac_toe()
     rows = np.random.default_rng(0).permutation(958)[:500]
     pos, neg = (data.X[rows][data.y[rows] == label] for label in (1, 0))
     H = pnorm.rankers.normalized(pos, neg, -1, 1)
     runs = [pnorm.train(pos, neg, H, 64, 40, selection=rule)[1].log_objective[-1] for rule in ("signed", "absolute")]
     assert of.objective[0, 5] == runs[0] > runs[1]
-    about = ["reproduce", "--setting", "tic-tac-toe", "--splits", "2", "--rounds", "40", "--out", str(tmp_path)]
-    assert main([*about, "--selection", "signed"]) == 0
+    about = ["--setting", "tic-tac-toe", "--splits", "2", "--rounds", "40", "--out", str(tmp_path)]
+    reproduce.main([*about, "--selection", "signed"])
     found = json.loads((tmp_path / "results.json").read_text())["settings"]["tic-tac-toe"]
     assert found["selection"] == "signed"
     assert found["splits"][0]["log_objective"]["64"] == runs[0]
@@ -110,15 +109,15 @@ def test_the_rule_of_choice_is_the_one_asked_for(tmp_path):
 
 def test_who_is_ahead_before_the_curves_cross():
     plain, pushed = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4]), pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
-    assert _reproduce._meeting(plain, pushed) == (1.0, 1.0)
-    assert _reproduce._meeting(pushed, plain) == (1.0, -1.0)
-    met, ahead = _reproduce._meeting(plain, plain)
+    assert reproduce._meeting(plain, pushed) == (1.0, 1.0)
+    assert reproduce._meeting(pushed, plain) == (1.0, -1.0)
+    met, ahead = reproduce._meeting(plain, plain)
     assert (np.isnan(met), ahead) == (True, 0.0)
 
 
 def test_paired_tests():
     d = np.random.default_rng(0).normal(0.4, 1, 40)
-    pair = _reproduce.paired(d, 0.5)
+    pair = reproduce.paired(d, 0.5)
     assert pair.p_value == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-10)
     t = d.mean() / np.sqrt((1 / 40 + 0.5) * d.var(ddof=1))
     assert pair.corrected == pytest.approx(2 * stats.t.sf(t, 39), rel=1e-10)
@@ -137,7 +136,7 @@ def test_paired_tests():
     ],
 )
 def test_verdicts(differences, verdict):
-    assert _reproduce.paired(differences, 0.5).verdict == verdict
+    assert reproduce.paired(differences, 0.5).verdict == verdict
 
 
 def made(name, growth, n=30):
@@ -147,13 +146,13 @@ def made(name, growth, n=30):
     auc = 0.8 - 0.001 * np.arange(6) + rng.normal(0, 1e-4, (n, 2, 6))
     crossing, ahead = np.where(rng.random((n, 2)) < 0.05, np.nan, 7.0), np.tile([1, -1], (n, 1))
     more = ["t_max"] * 6, crossing, ahead, []
-    return _reproduce.Result(
+    return reproduce.Result(
         name, 200, (300, 468), "", list(range(n)), above, auc, np.zeros((n, 6)), [more[0]] * n, *more[1:]
     )
 
 
 def test_claims_follow_the_numbers():
-    found = _reproduce.claims({"pima": made("pima", (4, -4)), "pima-50": made("pima-50", (0, -4))})
+    found = reproduce.claims({"pima": made("pima", (4, -4)), "pima-50": made("pima-50", (0, -4))})
     verdicts = {(claim.setting, claim.claim): claim.verdict for claim in found}
     real, few = "Pima, real features", "Pima, 50 to train on"
     assert verdicts[real, "Training: p = 64 is above p = 1 at the first negative"] == "holds"
@@ -171,28 +170,28 @@ def test_claims_follow_the_numbers():
                for claim in found if "more in" in claim.finding)  # fmt: skip
     wider = made("wdbc", (1, 1))
     wider.auc[..., -1] -= 0.1
-    verdicts = {claim.claim: claim.verdict for claim in _reproduce.claims({"wdbc": wider})}
+    verdicts = {claim.claim: claim.verdict for claim in reproduce.claims({"wdbc": wider})}
     assert verdicts["AUC hardly changes from p = 1 to p = 64, by 0.02 at most"] == "does not hold"
     assert verdicts["Testing: p = 64 is slightly below p = 16"] == "the reverse holds"
     assert verdicts["Testing: p = 64 is above p = 1 down to the 10th negative (mean over these)"] == "holds"
-    assert not any("p = 16" in claim.claim for claim in _reproduce.claims({"wdbc-200": made("wdbc-200", (1, 1))}))
+    assert not any("p = 16" in claim.claim for claim in reproduce.claims({"wdbc-200": made("wdbc-200", (1, 1))}))
 
 
 def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
     out = tmp_path / "made" / "here"
-    assert main(["reproduce", "--setting", "tic-tac-toe", "--splits", "3", "--out", str(out)]) == 0
+    reproduce.main(["--setting", "tic-tac-toe", "--splits", "3", "--out", str(out)])
     assert sorted(path.name for path in out.iterdir()) == ["claims.md", "results.json", "tic-tac-toe.png"]
     assert (out / "tic-tac-toe.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     numbers = json.loads((out / "results.json").read_text())
     assert numbers["powers"] == [1, 2, 4, 8, 16, 64]
     splits = numbers["settings"]["tic-tac-toe"]["splits"]
     assert [split["seed"] for split in splits] == [0, 1, 2]
-    of = _reproduce.measure("tic-tac-toe", range(3))
+    of = reproduce.measure("tic-tac-toe", range(3))
     assert [split["train"]["positives_above_negative"]["64"] for split in splits] == of.above[:, 0, -1].tolist()
     assert [split["test"]["auc"]["1"] for split in splits] == of.auc[:, 1, 0].tolist()
     roc = numbers["settings"]["tic-tac-toe"]["roc_of_first_split"]["test"]["4"]
     np.testing.assert_array_equal(roc, of.curves[1][2])
-    judged = _reproduce.claims({"tic-tac-toe": of})
+    judged = reproduce.claims({"tic-tac-toe": of})
     assert [claim["finding"] for claim in numbers["claims"]] == [claim.finding for claim in judged]
     text, printed = (out / "claims.md").read_text(encoding="utf-8"), capsys.readouterr().out
     for claim in judged:
@@ -202,34 +201,28 @@ def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
     assert max(map(len, printed.splitlines()[:-1])) <= 110
 
 
-def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
-    assert main(["reproduce", "--splits", "1"]) == 2
-    assert tells(capsys.readouterr().err, "--splits must be at least 2 and below 2**31; got 1")
-    assert main(["reproduce", "--rounds", "0"]) == 2
-    assert tells(capsys.readouterr().err, "--rounds must be at least 1; got 0")
-    with pytest.raises(SystemExit):
-        main(["reproduce", "--setting", "boston"])
-    assert "invalid choice: 'boston'" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    assert main(["reproduce", "--setting", "wdbc", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
-    assert "wdbc.data is not in" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "without", "told"),
+    [
+        (["--splits", "1"], None, "--splits must be at least 2 and below 2**31; got 1"),
+        (["--rounds", "0"], None, "--rounds must be at least 1; got 0"),
+        (["--setting", "boston"], None, "invalid choice: 'boston'"),
+        (["--setting", "wdbc", "--data", "."], "sklearn.datasets", "wdbc.data is not in"),
+        (["--setting", "tic-tac-toe"], "matplotlib", "with Matplotlib"),
+    ],
+)
+def test_what_the_command_refuses(capsys, tmp_path, monkeypatch, arguments, without, told):
+    monkeypatch.chdir(tmp_path)
+    if without:
+        monkeypatch.setitem(sys.modules, without, None)
+    with pytest.raises(SystemExit) as stopped:
+        reproduce.main([*arguments, "--out", "out"])
+    assert stopped.value.code == 2
+    assert tells(capsys.readouterr().err, told)
     assert not (tmp_path / "out").exists()
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert main(["reproduce", "--setting", "tic-tac-toe"]) == 2
-    assert 'draws with Matplotlib. Install it with: pip install "pnorm-push[plot]"' in capsys.readouterr().err
 
 
 def test_without_tqdm_a_line_says_what_is_done(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert (
-        main(["reproduce", "--setting", "tic-tac-toe", "--splits", "2", "--rounds", "2", "--out", str(tmp_path)]) == 0
-    )
-    assert capsys.readouterr().err == "tic-tac-toe: 2 splits\n"
-
-
-def test_help_names_the_settings(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["reproduce", "--help"])
-    assert stopped.value.code == 0
-    out = capsys.readouterr().out
-    assert all(name in out for name in _reproduce.SETTINGS)
+    reproduce.main(["--setting", "tic-tac-toe", "--splits", "2", "--rounds", "2", "--out", str(tmp_path)])
+    assert "tic-tac-toe" in capsys.readouterr().err

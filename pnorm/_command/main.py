@@ -1,4 +1,4 @@
-"""The command: the main job on embedded data, or on a file of rows."""
+"""The command: learn from a file of rows, or rank new ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pnorm._command import options
 from pnorm._command.terminal import CommandError, discard, one_line, path_shown, say
@@ -21,15 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    work: Callable[[argparse.Namespace], None]
-    if words[:1] == ["reproduce"]:
-        from pnorm._command import reproduce
-
-        arguments, work = reproduce.parser().parse_args(words[1:]), reproduce.command
-    else:
-        arguments, work = options.parsed(words), _work
+    arguments = options.parsed(words)
     try:
-        work(arguments)
+        _work(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` say, has closed the pipe
         discard(sys.stdout)
@@ -57,9 +51,7 @@ def _fail(message: str) -> int:
 def _work(arguments: argparse.Namespace) -> None:
     options.check(arguments)
     if arguments.file is None:
-        from pnorm._command import demonstration
-
-        demonstration.show(arguments)
+        print(options.FIRST_STEPS)
         return
     from pnorm._command import files
 

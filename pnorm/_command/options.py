@@ -21,7 +21,16 @@ _DESCRIPTION = """\
 Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,
 holds out a fifth of the rows as a test, learns from the others, and prints how good the list is
 on the test rows, the first rows of the list with reasons, and what to do next.
-With --model it ranks new rows with a saved model. Without FILE it runs a demonstration."""
+With --model it ranks new rows with a saved model."""
+
+FIRST_STEPS = """\
+pnorm FILE --label COLUMN   learns from the labelled rows of a table, and tests the list
+pnorm FILE --model MODEL    ranks new rows with a model that --save has written
+pnorm --help                describes all options
+
+In a clone, 6,000 simulated leads are at hand:
+pnorm examples/leads.csv --label bought --id lead"""
+"""The output without a FILE."""
 
 _EPILOG = """\
 examples:
@@ -37,8 +46,6 @@ examples:
     pnorm day.csv --label fraud --time booked --budget 200 --of 10000
   all files of a folder
     pnorm transactions/ --label fraud
-  the experiments of the papers, over many splits
-    pnorm reproduce --help
 
 files:
   FILE is CSV with any usual delimiter, Parquet, Feather, Arrow or an Excel workbook, compressed or
@@ -128,9 +135,7 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="pnorm",
         usage="pnorm FILE --label COLUMN [options]    learn from labelled rows\n"
-        "       pnorm FILE --model MODEL [options]     rank new rows\n"
-        "       pnorm [-p P] [-t ROUNDS] [--seed N]    run the demonstration\n"
-        "       pnorm reproduce [options]              repeat the experiments of the papers",
+        "       pnorm FILE --model MODEL [options]     rank new rows",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         add_help=False,
@@ -224,7 +229,7 @@ def check(arguments: argparse.Namespace) -> None:
     given = {name for name, value in vars(arguments).items() if value is not None and name not in ("typed", "words")}
     if arguments.file is None:
         for option in vars(arguments):
-            if option in given - {"file", "paths", "p", "t", "seed"}:
+            if option in given - {"file", "paths"}:
                 raise CommandError(f"{dashed(option)} needs a FILE. Try: pnorm FILE --label COLUMN; or pnorm --help")
     elif arguments.model is not None:
         for option in _TRAINING:

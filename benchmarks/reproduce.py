@@ -1,4 +1,10 @@
-"""The experiments of the papers over many random splits instead of one, with a test of each of their claims.
+"""The experiments of both papers on many random splits instead of one, with a test of each of their claims.
+
+    python benchmarks/reproduce.py --data DIR --splits 100 --out reproduced
+
+p is 1, 2, 4, 8, 16 and 64. Writes all numbers (results.json), a picture per setting, and a table that shows for each
+claim whether it holds over the splits (claims.md). Tic-tac-toe needs no file; what is wrong with the others, and where
+to get them, is an error before any work.
 
 Settings, measurements, claims, and files, in this order. Claims are judged by paired t tests over the splits, which
 for these data are independent draws. For another sample from the same source they are not, as they share rows: in
@@ -6,9 +12,6 @@ testing, the p-value of Nadeau and Bengio (Machine Learning 52, 2003) is given a
 of the mean is (1/n + n2/n1) s**2 instead of s**2 / n, for n1 rows to train on and n2 to test on.
 """
 
-from __future__ import annotations
-
-import argparse
 import hashlib
 import importlib.util
 import io
@@ -24,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from command_line import parser_of
 from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, datasets, metrics, plotting, rankers
 from pnorm._checks.text import aligned, install
-from pnorm._command.terminal import CommandError, Parser, path_shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -167,7 +170,7 @@ def _split(
     areas: list[list[float]] = [[], []]
     traces = []
     for p in POWERS:
-        lam, trace = pnorm.train(pos, neg, H, p, rounds, selection=selection, n_threads=1)  # type: ignore[arg-type]
+        lam, trace = pnorm.train(pos, neg, H, p, rounds, selection=selection, n_threads=1)
         f = pnorm.score(X, H, lam)
         for part, curve, area in zip(parts, curves, areas, strict=True):
             scores = f[part][y[part] == 1], f[part][y[part] == 0]
@@ -455,61 +458,46 @@ def _markdown(table: list[list[str]]) -> str:
 
 # The command ------------------------------------------------------------------------------------------
 
-_DESCRIPTION = """\
-Repeat the experiments of both papers on many random splits, for p = 1, 2, 4, 8, 16 and 64.
-Writes all numbers (results.json), a picture per setting, and a table that shows for each claim
-whether it holds over the splits (claims.md). Needs Matplotlib."""
 
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    made = Parser(prog="pnorm reproduce", description=_DESCRIPTION)
-    add = made.add_argument
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the experiments that the command line asks for: measure, write the files, and print a summary."""
+    parser = parser_of(__file__, __doc__)
+    add, names = parser.add_argument, ", ".join(SETTINGS)
     add("--data", metavar="DIR", help="folder with the data sets (default: PNORM_DATA)")
     add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
-    names = ", ".join(SETTINGS)
     add("--setting", metavar="NAME", nargs="+", action="extend", choices=SETTINGS, help=f"only these of {names}")
     add("--rounds", type=int, metavar="T", default=ROUNDS, help="rounds of training (default: 200, as in the papers)")
-    add(
-        "--selection",
-        choices=_checks.SELECTIONS,
-        default="absolute",
-        help="how a round chooses its weak ranker: as TR prints it (absolute, default) or as COLT does (largest)",
-    )
+    rule = "how a round chooses its weak ranker: as TR prints it (absolute, default) or as COLT does (largest)"
+    add("--selection", choices=_checks.SELECTIONS, default="absolute", help=rule)
     add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
-    return made
-
-
-def command(arguments: argparse.Namespace) -> None:
-    """Run the experiments that the command line asks for."""
-    if not 2 <= arguments.splits < 2**31:
-        raise CommandError(f"--splits must be at least 2 and below 2**31; got {arguments.splits}")
-    names = list(dict.fromkeys(arguments.setting or SETTINGS))
-    if arguments.rounds < 1:
-        raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
-    run(names, arguments.splits, arguments.rounds, arguments.selection, arguments.data, arguments.out)
-
-
-def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: str | None, out: str) -> None:
-    """Measure, write the files after each setting, and print a summary."""
+    given = parser.parse_args(argv)
+    if not 2 <= given.splits < 2**31:
+        parser.error(f"--splits must be at least 2 and below 2**31; got {given.splits}")
+    if given.rounds < 1:
+        parser.error(f"--rounds must be at least 1; got {given.rounds}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise ValueError(f"pnorm reproduce draws with Matplotlib. {install('plot')}")
-    for name in names:  # a missing file is an error before any work
-        SETTINGS[name].data(home)
-    os.makedirs(out, exist_ok=True)
+        parser.error(f"it draws with Matplotlib. {install('plot')}")
+    names, out = list(dict.fromkeys(given.setting or SETTINGS)), Path(given.out)
+    try:
+        for name in names:
+            SETTINGS[name].data(given.data)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    out.mkdir(parents=True, exist_ok=True)
     results: dict[str, Result] = {}
     for name in names:
-        results[name] = measure(name, range(splits), home, rounds, selection, partial(_watched, splits, name))
+        watched = partial(_watched, given.splits, name)
+        results[name] = measure(name, range(given.splits), given.data, given.rounds, given.selection, watched)
         picture = io.BytesIO()
         draw(results[name]).savefig(picture, format="png", dpi=90)
-        _files.write(Path(out) / f"{name}.png", picture.getvalue())
-        judged = write(results, Path(out))
+        _files.write(out / f"{name}.png", picture.getvalue())
+        judged = write(results, out)
     print("Positives above the first negative, mean and standard deviation over the splits\n")
     print_columns(means_table(results))
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
         print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
-    print(f"\nAll numbers, the pictures and the claims: {path_shown(out)}/results.json, *.png, claims.md")
+    print(f"\nAll numbers, the pictures and the claims: {out}/results.json, *.png, claims.md")
 
 
 def _watched(n: int, name: str, found: Iterable[Any]) -> Iterable[Any]:
@@ -521,9 +509,13 @@ def _watched(n: int, name: str, found: Iterable[Any]) -> Iterable[Any]:
     if tqdm is None or not sys.stderr.isatty():
         print(f"{name}: {n} splits", file=sys.stderr, flush=True)
         return found
-    return tqdm(found, total=n, desc=f"{name:15}", unit="split")  # type: ignore[no-any-return]
+    return tqdm(found, total=n, desc=f"{name:15}", unit="split")
 
 
 def print_columns(table: list[list[str]]) -> None:
     """Print lines of cells, aligned."""
     print(aligned(table, range(len(table[0]))))
+
+
+if __name__ == "__main__":
+    main()
