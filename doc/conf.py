@@ -85,14 +85,14 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 3,
     "show_nav_level": 2,
     "show_toc_level": 1,
     "back_to_top_button": True,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"index": [], "which_tool": [], "404": []}
+html_sidebars = {"index": [], "404": []}
 html_show_sourcelink = False
 copybutton_exclude = ".linenos, .gp, .go"  # copy neither prompts nor output
 

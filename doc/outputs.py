@@ -45,7 +45,6 @@ PRINTS = {
     "claims.txt": Print("benchmarks/claims.py", r"[\s\S]*?(?=value and weights at)"),  # the rest is in prices.rst
     "duplicates.txt": Print("benchmarks/duplicates.py"),
     "folder.inc": Print("benchmarks/folder.py"),
-    "large.inc": Print("benchmarks/large.py 5000000 20 20"),
     "lists.txt": Print("benchmarks/lists.py"),
     "prices.txt": Print("benchmarks/prices.py prices"),
     "prices_losses.txt": Print("benchmarks/prices.py losses"),
@@ -73,8 +72,6 @@ TABLES = {
     "curves.inc": "doc/pictures.py curves",
     "experiments.inc": "doc/pictures.py experiments",
     "experiments_colt.inc": "doc/pictures.py experiments",
-    "mixed.inc": "benchmarks/mixed.py --show mixed.json --rst doc/_outputs",
-    "mixed_adult.inc": "benchmarks/mixed.py --commands doc/_outputs",
     "mixed_bank.inc": "benchmarks/mixed.py --commands doc/_outputs",
     "quality.inc": "benchmarks/quality.py --show quality.json --rst doc/_outputs/quality.inc",
     "readable_magic.inc": "doc/pictures.py readable",

@@ -123,4 +123,4 @@ for name, of in (("thresholds", H), ("columns as they are", None)):
 # * Read how rows are stored: :doc:`/explanation/many_rows`.
 # * Compare the speed with other packages, up to ten million rows:
 #   :doc:`/results/speed`.
-# * Train on rows in partitions on many machines: :doc:`/howto/cluster`.
+# * Train on rows in partitions on many machines: :doc:`/howto/large`.
