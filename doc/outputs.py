@@ -52,7 +52,6 @@ PRINTS = {
     "rivals.txt": Print(RIVALS, rf"[\s\S]*?({FEW}\n\n)[\s\S]*"),
     "rivals_few.txt": Print(RIVALS, FEW),
     "scarce.txt": Print("benchmarks/scarce.py"),
-    "score_tables.txt": Print("benchmarks/score_tables.py"),
     "small.txt": Print("benchmarks/small.py"),
     "splits.txt": Print("benchmarks/splits.py"),
     "straight.txt": Print("benchmarks/straight.py"),
