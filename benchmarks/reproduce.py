@@ -34,6 +34,7 @@ import pnorm
 from pnorm import _checks, _files, datasets, metrics, plotting, rankers
 from pnorm._checks.text import aligned, install
 from pnorm.datasets import Dataset
+from pnorm.metrics._roc import _lead
 
 POWERS = (1, 2, 4, 8, 16, 64)
 ROUNDS = 200
@@ -188,7 +189,7 @@ def _above(roc: metrics.Roc) -> list[int]:
 
 def _meeting(plain: metrics.Roc, pushed: metrics.Roc) -> tuple[float, float]:
     """Return the negatives before two curves cross, and the sign of the second less the first before that."""
-    sign, met = metrics._lead(pushed, plain)
+    sign, met = _lead(pushed, plain)
     return math.nan if met is None else met.false_positives, sign
 
 

@@ -12,7 +12,7 @@ from repeats import each_value, examples
 
 from pnorm import metrics
 from pnorm._checks import CaseWeights
-from pnorm.metrics import ScoreTable
+from pnorm.metrics import ScoreTable, _rank_sums
 from pnorm.metrics._by_name import LARGER, SMALLER, named
 from pnorm.metrics._merged import tables_of_lists
 
@@ -358,7 +358,7 @@ def test_a_summary_of_a_table():
 def test_early_recognition_of_long_lists_needs_no_array_of_ranks(alpha, monkeypatch):
     f = rows(15, 300, 9000)
     expected = metrics.bedroc(*f, alpha)
-    monkeypatch.setattr(metrics, "_LONG", 100)
+    monkeypatch.setattr(_rank_sums, "_LONG", 100)
     assert metrics.bedroc(*f, alpha) == pytest.approx(expected, rel=1e-10)
 
 
@@ -366,7 +366,7 @@ def test_early_recognition_of_long_lists_needs_no_array_of_ranks(alpha, monkeypa
 def test_discounted_gain_of_long_lists_needs_no_array_of_ranks(given, monkeypatch):
     f = rows(16, 300, 9000)
     expected = metrics.discounted_gain_at_top(*f, **given)
-    monkeypatch.setattr(metrics, "_LONG", 100)
+    monkeypatch.setattr(_rank_sums, "_LONG", 100)
     assert metrics.discounted_gain_at_top(*f, **given) == pytest.approx(expected, rel=1e-12)
 
 

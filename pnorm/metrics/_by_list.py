@@ -48,9 +48,6 @@ class MeanOverLists(float):
         return f"{float(self):.6g} over {self.values.size - out} lists" + (f", {out} left out" if out else "")
 
 
-# Rows of lists ----------------------------------------------------------------------------------------
-
-
 class Ties:
     """The ties of every list, best first: a tie is a run of rows of one score, often a single row."""
 

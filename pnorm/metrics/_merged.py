@@ -312,9 +312,6 @@ def tables_of_lists(
     return [ScoreTable.of(*f, pos_weight, neg_weight, size=size, top=top) for f in zip(f_pos, f_neg, strict=True)]
 
 
-# Making tables ----------------------------------------------------------------------------------------
-
-
 def _weights(weight: Any, name: str, size: int) -> Vector | None:
     """Check weights; their squares must neither overflow nor underflow."""
     c = _checks.weights(weight, name, size, some=False)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _checks, metrics
+from pnorm import _checks
 from pnorm._checks import Axes, Label, Labels, Scores, Seed, Vector
+from pnorm.metrics._first_rows import _drawn, _of_first
 from pnorm.metrics._merged import ranked
 from pnorm.plotting._keys import Lists, label_of, several_lists, sides_of
 from pnorm.plotting._look import BESIDE, Look, legend, new_axes, room_beside
@@ -146,11 +147,11 @@ def _depths(n: float) -> Vector:
 
 def _precisions(rows: Any, depths: Vector, confidence: Any, n_resamples: Any, seed: Any) -> list[Vector]:
     """Return the precision at each depth, and the ends of its interval, if there is a confidence."""
-    of: Any = [partial(metrics._of_first, "precision", k) for k in depths.tolist()]
+    of: Any = [partial(_of_first, "precision", k) for k in depths.tolist()]
     if confidence is None:
         return [np.array([float(measure(rows.distinct)) for measure in of])]
     if rows.weighted:
         found = rows.measure_these(of, confidence, n_resamples, seed)
     else:
-        found = metrics._drawn("precision", depths, rows, confidence)
+        found = _drawn("precision", depths, rows, confidence)
     return list(np.array([tuple(estimate) for estimate in found]).T)
