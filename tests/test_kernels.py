@@ -27,7 +27,7 @@ COMPILED = {
     for module in pkgutil.iter_modules(_core.__path__)
     # The tests of threads are test_faults.py, test_interruptions.py and test_threads.py; the twin of the compiled loop
     # is the loop of _solvers/descent.py, to which test_compiled.py holds it. Cython's own code has its own tests.
-    if module.name not in ("_threads", "_descent", "_cyutility")
+    if module.name not in ("_threads", "_crew", "_descent", "_cyutility")
     for name, function in vars(importlib.import_module(f"pnorm._core.{module.name}")).items()
     if callable(function) and not name.startswith("_")
 }
@@ -456,21 +456,6 @@ def sums_by_pair(rng, n):
         codes = [rng.integers(0, k, size).astype(code) for k in (a, b)]
         for weights in weights_of(rng, size):
             yield [*codes, weights, *rows, np.ones((a, b))]
-
-
-@case
-def sums_by_group(rng, n):
-    for code, (a, *_) in CODES:
-        codes, groups = rng.integers(0, a, n).astype(code), rng.integers(0, 3, n)
-        for weights in weights_of(rng, n):
-            yield [codes, rng.integers(0, 2, a), weights, groups, np.ones((3, 2))]
-
-
-@case
-def multiply_by_cell(rng, n):
-    for code, (a, *_) in CODES:
-        codes, groups = rng.integers(0, a, n).astype(code), rng.integers(0, 3, n)
-        yield [codes, rng.integers(0, 2, a), groups, rng.random((3, 2)), rng.random(n)]
 
 
 @case

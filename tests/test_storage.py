@@ -221,14 +221,6 @@ def test_one_ranker(case):
                 continue
             values, masses = table.values(j), table.masses(j, tally)
             np.testing.assert_allclose(table.totals(tally)[cells], masses, rtol=1e-13)
-            distinct, place = np.unique(values, return_inverse=True)
-            by_group = table.masses_by_group(j, place, u, np.arange(u.size) % 3, 3)
-            expected = [[u[g::3][matrix[g::3, j] == value].sum() for value in distinct] for g in range(3)]
-            np.testing.assert_allclose(by_group, expected, rtol=1e-13)
-            factors, changed = np.random.default_rng(4).random((3, distinct.size)), u.copy()
-            table.multiply_by_cell(j, place, factors, changed, np.arange(u.size) % 3)
-            by_row = factors[np.arange(u.size) % 3, np.searchsorted(distinct, matrix[:, j])]
-            np.testing.assert_allclose(changed, u * by_row, rtol=1e-15)
             for value in np.unique(values):
                 at = values == value
                 assert table.counts[cells][at].sum() == (matrix[:, j] == value).sum()

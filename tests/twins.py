@@ -264,14 +264,6 @@ def sums_by_pair(a, b, weights, start, stop, sums):
     np.add.at(sums, (a[start:stop], b[start:stop]), weights[start:stop])
 
 
-def sums_by_group(codes, place, weights, groups, sums):
-    np.add.at(sums, (groups, place[codes]), weights)
-
-
-def multiply_by_cell(codes, place, groups, factors, weights):
-    weights *= factors[groups, place[codes]]
-
-
 def look_up(codes, table, start, stop, out):
     out[start:stop] = table[codes[start:stop]]
 

@@ -273,27 +273,11 @@ def sums_by_pair(
             table[a[r] * width + b[r]] += weights[r]
 
 
-def sums_by_group(
-    const code_t[::1] codes, const Py_ssize_t[::1] place, const double[::1] weights, const Py_ssize_t[::1] groups,
-    double[:, ::1] sums,
-):
-    """sums[g, c] += sum of weights where the group is g and the place of the code is c.
-
-    In: codes, place, weights, groups. Changed: sums.
-    """
-    if codes.shape[0] == 0:
-        return
-    with nogil:
-        add_by_group(
-            &codes[0], &place[0], &weights[0], &groups[0], codes.shape[0], sums.shape[1], &sums[0, 0]
-        )
-
-
 cdef void add_by_group(
     const code_t* codes, const Py_ssize_t* place, const double* weights, const Py_ssize_t* groups, Py_ssize_t n,
     Py_ssize_t width, double* sums,
 ) noexcept nogil:
-    """Do as `sums_by_group` does."""
+    """sums[g, c] += sum of weights where the group is g and the place of the code is c."""
     cdef Py_ssize_t r
     for r in range(n):
         sums[groups[r] * width + place[codes[r]]] += weights[r]
@@ -440,27 +424,11 @@ cdef double multiply_rows(const code_t* codes, const double* table, Py_ssize_t n
     return (a + b) + (c + d)
 
 
-def multiply_by_cell(
-    const code_t[::1] codes, const Py_ssize_t[::1] place, const Py_ssize_t[::1] groups, const double[:, ::1] factors,
-    double[::1] weights,
-):
-    """weights *= factors[g, c] where the group is g and the place of the code is c.
-
-    In: codes, place, groups, factors. Changed: weights.
-    """
-    if codes.shape[0] == 0:
-        return
-    with nogil:
-        multiply_cells(
-            &codes[0], &place[0], &groups[0], &factors[0, 0], codes.shape[0], factors.shape[1], &weights[0]
-        )
-
-
 cdef void multiply_cells(
     const code_t* codes, const Py_ssize_t* place, const Py_ssize_t* groups, const double* factors, Py_ssize_t n,
     Py_ssize_t width, double* weights,
 ) noexcept nogil:
-    """Do as `multiply_by_cell` does."""
+    """weights *= factors[g, c] where the group is g and the place of the code is c."""
     cdef Py_ssize_t r
     for r in range(n):
         weights[r] *= factors[groups[r] * width + place[codes[r]]]

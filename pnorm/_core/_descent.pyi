@@ -3,6 +3,8 @@ from typing import Any
 from numpy import float64, intp, uint8, uint16
 from numpy.typing import NDArray
 
+from pnorm._core._threads import Threads
+
 _Vector = NDArray[float64]
 _Index = NDArray[intp]
 
@@ -32,6 +34,8 @@ class Leaf:
     ) -> Leaf: ...
 
 class Rounds:
+    tallied: bool
+
     def __init__(
         self,
         p: float,
@@ -40,24 +44,27 @@ class Rounds:
         facts: _Vector,
         leaf_of: _Index,
         place: _Index,
-        pos: tuple[list[Leaf], _Vector, _Vector, _Vector | None],
-        neg: tuple[list[Leaf], _Vector, _Vector, _Vector | None],
+        pos: tuple[list[Leaf], _Vector, _Vector, _Vector | None, _Vector],
+        neg: tuple[list[Leaf], _Vector, _Vector, _Vector | None, _Vector],
         v: _Vector | None,
         exchanged: bool,
         centred: bool,
         groups: list[tuple[_Index | None, _Index, _Index, _Vector | None]] | None,
         mass: _Vector,
+        now: _Vector,
+        n_threads: int,
     ) -> None: ...
     def run(
         self,
-        selection: str,
-        least: _Vector,
-        scalars: _Vector,
+        pool: Threads,
         tallied: bool,
         f_pos: _Vector | None,
         f_neg: _Vector | None,
-        pos_tally: _Vector,
-        neg_tally: _Vector,
+        selection: str,
+        least: _Vector,
         rankers: _Index,
         records: _Vector,
-    ) -> tuple[int, bool]: ...
+    ) -> int: ...
+    def take(
+        self, pool: Threads, tallied: bool, f_pos: _Vector | None, f_neg: _Vector | None, j: int, step: float
+    ) -> bool: ...

@@ -1,10 +1,12 @@
 """Rounds of Figure 1 without the interpreter's lock, for the P-Norm Push of rows in memory.
 
 The loop that is to be read stands in `_solvers/descent.py`, and its state in `_solvers/descent_state.py`. This one
-does *ordinary* rounds on the same arrays, with the same functions of `_tilt`, `_dense` and `_bins` in the same order,
-so that every bit is the same. A round that is not ordinary it leaves alone, with nothing changed: no ranker has an
-edge, the best one separates or nearly does, weights lie on a plateau or are too light, a step is lost in rounding, or
-scores are to be formed anew.
+does *ordinary* rounds on the same arrays. A round that is not ordinary it leaves alone, with nothing changed: no ranker
+has an edge, the best one separates or nearly does, weights lie on a plateau or are too light, a step is lost in
+rounding, or scores are to be formed anew.
+
+Passes go over fixed blocks of rows, which threads share, and what the blocks give is merged in their order. So the bits
+do not depend on the number of threads.
 
 (a) outputs: the leaves of a table, dense or coded
 (b) sums over the blocks of rows, merged in their order
@@ -20,6 +22,7 @@ from libc.string cimport memcpy, memmove, memset
 from pnorm._core._bins cimport (
     add_by_group, choose_rows, edges_of, fill_values, marginal, multiply_cells, multiply_rows, sums_of_words,
 )
+from pnorm._core._crew cimport Crew, Work, close_crew, dismiss, do_blocks, equip, help_with
 from pnorm._core._dense cimport inner_of, products_of
 from pnorm._core._tilt cimport (
     POWERS, Search, Side, advance_scores, expand, given_rows, log_sum_of, mix, move_groups, next_step, scale_weights,
@@ -70,7 +73,8 @@ cdef struct Outputs:
     const double* centred
     const double* counts
     # Room for sums by code of a block, chosen rows, and their weights: the loop's own, as threads share tables.
-    Py_ssize_t scratch
+    # That of a thread begins so many numbers after that of the one before.
+    Py_ssize_t scratch, chosen_rows
     double* lanes
     int32_t* chosen
     double* of_chosen
@@ -143,12 +147,15 @@ cdef const uint16_t* wide_word(const Outputs* out, Py_ssize_t k) noexcept nogil:
 
 cdef void tally_block(
     const Outputs* out, const double* weights, Py_ssize_t start, Py_ssize_t size, double* sums,
-    Py_ssize_t k, const uint8_t* wanted,
+    Py_ssize_t k, const uint8_t* wanted, Py_ssize_t thread,
 ) noexcept nogil:
     """Tally of some rows; of those with wanted codes of the word of feature k, if these are given."""
     cdef:
         const double* own = weights + start
         const int32_t* rows = NULL
+        int32_t* chosen = out.chosen + thread * out.chosen_rows
+        double* of_chosen = out.of_chosen + thread * out.chosen_rows
+        double* lanes = out.lanes + thread * out.scratch
     if not out.features:
         if out.bytes == sizeof(double):
             products_of(
@@ -161,34 +168,59 @@ cdef void tally_block(
         return
     if wanted != NULL:
         if out.is_wide[k]:
-            size = choose_rows(wide_word(out, k) + start, wanted, own, size, out.chosen, out.of_chosen)
+            size = choose_rows(wide_word(out, k) + start, wanted, own, size, chosen, of_chosen)
         else:
-            size = choose_rows(narrow_word(out, k) + start, wanted, own, size, out.chosen, out.of_chosen)
-        rows, own = out.chosen, out.of_chosen
+            size = choose_rows(narrow_word(out, k) + start, wanted, own, size, chosen, of_chosen)
+        rows, own = chosen, of_chosen
         if size == 0:
             memset(sums, 0, out.tally_size * sizeof(double))
             return
     sums_of_words(
         <const uint8_t*>out.narrow.codes + start, out.rows, out.narrow.count, own, size, rows, out.narrow.starts, sums,
-        out.lanes,
+        lanes,
     )
     sums_of_words(
         <const uint16_t*>out.wide.codes + start, out.rows, out.wide.count, own, size, rows, out.wide.starts, sums,
-        out.lanes,
+        lanes,
+    )
+
+
+cdef struct Tallying:
+    const Outputs* out
+    const double* weights
+    double* parts
+    Py_ssize_t start, k
+    const uint8_t* wanted
+
+
+cdef void tally_part(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Tallying* own = <Tallying*>task
+        const Outputs* out = own.out
+        Py_ssize_t start = own.start + b * out.block
+    tally_block(
+        out, own.weights, start, min(out.block, out.rows - start), own.parts + b * out.tally_size, own.k, own.wanted,
+        thread,
     )
 
 
 cdef void tally_of(
-    const Outputs* out, const double* weights, double* tally, double* part, Py_ssize_t k, const uint8_t* wanted,
+    Crew* crew, const Outputs* out, const double* weights, double* tally, double* parts, Py_ssize_t k,
+    const uint8_t* wanted,
 ) noexcept nogil:
-    """Tally of all rows: the sum of those of blocks, in their order."""
-    cdef Py_ssize_t start = 0, c
+    """Tally of all rows: the sum of those of blocks, in their order. There is room for a block of each thread."""
+    cdef:
+        Tallying task
+        Py_ssize_t blocks, b, c
+    task.out, task.weights, task.parts, task.k, task.wanted, task.start = out, weights, parts, k, wanted, 0
     memset(tally, 0, out.tally_size * sizeof(double))
-    while start < out.rows:
-        tally_block(out, weights, start, min(out.block, out.rows - start), part, k, wanted)
-        for c in range(out.tally_size):
-            tally[c] += part[c]
-        start += out.block
+    while task.start < out.rows:
+        blocks = min(crew.most + 1, (out.rows - task.start + out.block - 1) // out.block)
+        do_blocks(crew, tally_part, &task, blocks)
+        for b in range(blocks):
+            for c in range(out.tally_size):
+                tally[c] += parts[b * out.tally_size + c]
+        task.start += blocks * out.block
 
 
 cdef Py_ssize_t values_of(
@@ -214,33 +246,37 @@ cdef void by_word(
         code = code + 1 if code + 1 < levels else 0
 
 
-cdef void look_up(const Outputs* out, Py_ssize_t k, const double* of_word, double* h) noexcept nogil:
-    """h = value of every row's code."""
+cdef void look_up(
+    const Outputs* out, Py_ssize_t k, const double* of_word, Py_ssize_t start, Py_ssize_t stop, double* h
+) noexcept nogil:
+    """h = value of the code of some rows."""
     cdef:
         const uint8_t* narrow
         const uint16_t* wide
         Py_ssize_t r
     if out.is_wide[k]:
         wide = wide_word(out, k)
-        for r in range(out.rows):
+        for r in range(start, stop):
             h[r] = of_word[wide[r]]
     else:
         narrow = narrow_word(out, k)
-        for r in range(out.rows):
+        for r in range(start, stop):
             h[r] = of_word[narrow[r]]
 
 
-cdef void read_column(const Outputs* out, Py_ssize_t place, double sign, double shift, double* h) noexcept nogil:
-    """h = outputs of a ranker of a dense matrix, less a shift and times a sign."""
+cdef void read_column(
+    const Outputs* out, Py_ssize_t place, double sign, double shift, Py_ssize_t start, Py_ssize_t stop, double* h
+) noexcept nogil:
+    """h = outputs of a ranker of a dense matrix on some rows, less a shift and times a sign."""
     cdef:
         const double* doubles = <const double*>out.A + out.columns[place] * out.right
         const float* floats = <const float*>out.A + out.columns[place] * out.right
         Py_ssize_t r
     if out.bytes == sizeof(double):
-        for r in range(out.rows):
+        for r in range(start, stop):
             h[r] = sign * (doubles[r * out.down] - shift)
     else:
-        for r in range(out.rows):
+        for r in range(start, stop):
             h[r] = sign * (<double>floats[r * out.down] - shift)
 
 
@@ -285,27 +321,61 @@ cdef double merged(const double* tops, const double* totals, Py_ssize_t n, doubl
     return top
 
 
-cdef double weigh(const Side* side, Py_ssize_t block, double* weights) noexcept nogil:
+cdef struct Pass:
+    # A pass over the blocks of one side, with room for what it finds in each.
+    Side side
+    Py_ssize_t block
+    double* weights
+    double rate, unit
+    double tops[BLOCKS]
+    double totals[BLOCKS]
+    double sums[BLOCKS][POWERS]
+    # That of a ranker: values by code, or a column less a shift and times a sign.
+    const Outputs* out
+    Py_ssize_t place
+    const double* of_word
+    double sign, shift
+    double* h
+
+
+cdef Py_ssize_t blocks_of(const Pass* task) noexcept nogil:
+    return (task.side.size + task.block - 1) // task.block
+
+
+cdef Py_ssize_t rows_of(const Pass* task, Py_ssize_t b) noexcept nogil:
+    """Rows of a block."""
+    return min(task.block, task.side.size - b * task.block)
+
+
+cdef void weigh_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Pass* own = <Pass*>task
+        Side part = part_of(&own.side, b * own.block, own.block)
+    if own.weights == NULL:
+        own.tops[b] = log_sum_of(&part, &own.totals[b])
+    else:
+        own.tops[b] = weigh_rows(&part, own.weights + b * own.block, &own.totals[b])
+
+
+cdef void scale_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef Pass* own = <Pass*>task
+    scale_weights(own.weights + b * own.block, own.tops[b], rows_of(own, b))
+
+
+cdef double weigh(Crew* crew, const Side* side, Py_ssize_t block, double* weights) noexcept nogil:
     """Fill in weights of sum one, and return the log of the sum of exponentials; without weights, only do that."""
     cdef:
-        Side part
-        double tops[BLOCKS]
-        double totals[BLOCKS]
+        Pass task
         double top, total
-        Py_ssize_t start = 0, n = 0, b
-    while start < side.size:
-        part = part_of(side, start, block)
-        if weights == NULL:
-            tops[n] = log_sum_of(&part, &totals[n])
-        else:
-            tops[n] = weigh_rows(&part, weights + start, &totals[n])
-        start += block
-        n += 1
-    top = merged(tops, totals, n, &total)
+        Py_ssize_t n, b
+    task.side, task.block, task.weights = side[0], block, weights
+    n = blocks_of(&task)
+    do_blocks(crew, weigh_block, &task, n)
+    top = merged(task.tops, task.totals, n, &total)
     if weights != NULL:
         for b in range(n):
-            start = b * block
-            scale_weights(weights + start, exp(tops[b] - top) / total, min(block, side.size - start))
+            task.tops[b] = exp(task.tops[b] - top) / total
+        do_blocks(crew, scale_block, &task, n)
     return top + log(total)
 
 
@@ -313,32 +383,37 @@ cdef struct Cumulants:
     double mean, variance, third
 
 
+cdef void powers_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Pass* own = <Pass*>task
+        Side part = part_of(&own.side, b * own.block, own.block)
+        double mode
+    if own.weights == NULL:
+        own.tops[b] = tilt_rows(&part, own.rate, own.unit, own.sums[b], &mode)
+    else:
+        own.tops[b] = 0.0
+        given_rows(own.weights + b * own.block, part.h, own.unit, part.size, own.sums[b])
+
+
 cdef void sum_powers(
-    const Side* side, Py_ssize_t block, const double* weights, double alpha, double unit, double* total
+    Crew* crew, const Side* side, Py_ssize_t block, const double* weights, double alpha, double unit, double* total
 ) noexcept nogil:
     """Power sums of unit * h under weights that are given, or else formed at step alpha."""
     cdef:
-        Side part
-        double tops[BLOCKS]
-        double sums[BLOCKS][POWERS]
-        double top = -INFINITY, factor, mode
-        Py_ssize_t start = 0, n = 0, b
+        Pass task
+        double top = -INFINITY, factor
+        Py_ssize_t n, b
         int k
-    while start < side.size:
-        part = part_of(side, start, block)
-        if weights == NULL:
-            tops[n] = tilt_rows(&part, alpha, unit, sums[n], &mode)
-        else:
-            tops[n] = 0.0
-            given_rows(weights + start, part.h, unit, part.size, sums[n])
-        top = fmax(top, tops[n])
-        start += block
-        n += 1
+    task.side, task.block, task.weights, task.rate, task.unit = side[0], block, <double*>weights, alpha, unit
+    n = blocks_of(&task)
+    do_blocks(crew, powers_block, &task, n)
+    for b in range(n):
+        top = fmax(top, task.tops[b])
     memset(total, 0, POWERS * sizeof(double))
     for b in range(n):
-        factor = exp(tops[b] - top) if tops[b] > -INFINITY else 0.0
+        factor = exp(task.tops[b] - top) if task.tops[b] > -INFINITY else 0.0
         for k in range(POWERS):
-            total[k] += factor * sums[b][k]
+            total[k] += factor * task.sums[b][k]
 
 
 cdef Cumulants cumulants(const double* powers, double rate, double size) noexcept nogil:
@@ -377,6 +452,7 @@ cdef struct Line:
     double u_powers[POWERS]
     double w_powers[POWERS]
     Groups* groups
+    Crew* crew
 
 
 cdef struct Run:
@@ -433,7 +509,7 @@ cdef void tilt_group_side(
     Groups* groups, Run* run, const double* weights, const double* h, const double* cells, double rate, double top,
     bint own,
 ) noexcept nogil:
-    """Do as `_tilt` of `GroupLine` or of `CellLine` does."""
+    """Do as `GroupLine._slope` does, or the same from sums by group and value."""
     if groups.width:
         tilt_cells(
             cells, groups.values, groups.n, groups.width, rate, top, own, groups.tilts, groups.level, run.sums,
@@ -536,8 +612,8 @@ cdef bint slope_at(Line* line, double x, bint given, const Limits* limits, doubl
         return slope_of_groups(line, x, limits, slope)
     if given or not p * fabs(x - line.base) * line.largest <= limits.near:
         line.base = x
-        sum_powers(&line.pos, line.pos_block, line.u if given else NULL, alpha, unit, line.u_powers)
-        sum_powers(&line.neg, line.neg_block, line.w if given else NULL, alpha, unit, line.w_powers)
+        sum_powers(line.crew, &line.pos, line.pos_block, line.u if given else NULL, alpha, unit, line.u_powers)
+        sum_powers(line.crew, &line.neg, line.neg_block, line.w if given else NULL, alpha, unit, line.w_powers)
     rate = sign * (x - line.base) * line.size
     u = cumulants(line.u_powers, -rate, line.size)
     w = cumulants(line.w_powers, p * rate, line.size)
@@ -596,7 +672,7 @@ cdef enum:
     COEFFICIENT_SIGN
 
 cdef enum:
-    # Numbers that change from round to round, by their names in `HeldRows`.
+    # Numbers that change from round to round, in the order of `HeldRows.now`.
     LOG_F
     LOG_MASS
     INTERCEPT
@@ -618,8 +694,17 @@ cdef class Rounds:
         Py_ssize_t n, n_leaves, tally_size, n_cells
         double* lam
         double* v
-        bint exchanged, centred, tallied, signed
-        double now[NUMBERS]
+        readonly bint tallied
+        bint exchanged, centred, signed
+        double* now
+        Crew crew
+        # What is asked of the threads: rounds, or a step along a ranker.
+        int kind
+        const double* least
+        Py_ssize_t t_max, done, along
+        double step
+        Py_ssize_t[::1] rankers
+        double[:, ::1] records
         const double* facts
         const Py_ssize_t* leaf_of
         const Py_ssize_t* place
@@ -634,7 +719,7 @@ cdef class Rounds:
         double* merit
         double* of_leaves
         double* difference
-        double* part
+        double* parts
         double* totals
         double* above
         double* by_code
@@ -653,9 +738,9 @@ cdef class Rounds:
     def __init__(
         self, double p, limits, double[::1] lam, const double[:, ::1] facts, const Py_ssize_t[::1] leaf_of,
         const Py_ssize_t[::1] place, pos, neg, double[::1] v, bint exchanged, bint centred, groups,
-        double[::1] mass,
+        double[::1] mass, double[::1] now, Py_ssize_t n_threads,
     ):
-        """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`.
+        """Take arrays of HeldRows, with (leaves, h, weights, log_c, tally) of either side, and `facts`.
 
         Groups are None, or (order, starts, codes, log_c group by group) of either side; `mass` are their shares at
         p = 1.
@@ -672,14 +757,16 @@ cdef class Rounds:
         self.lam, self.facts, self.leaf_of, self.place = &lam[0], &facts[0, 0], &leaf_of[0], &place[0]
         if v is not None:
             self.v = &v[0]
-        self.kept = [lam, facts, leaf_of, place, v, mass]
+        self.now = &now[0]
+        self.kept = [lam, facts, leaf_of, place, v, mass, now]
+        equip(&self.crew, n_threads)
         for k in range(self.n):
             self.signed = self.signed or facts[COEFFICIENT_SIGN, k] != 0.0
         self.n_leaves = len(pos[0])
         self.first_of_leaf = <Py_ssize_t*>allocated(self.n_leaves, sizeof(Py_ssize_t))
         self.binary = <uint8_t*>allocated(self.n, 1)
-        self.take(&self.pos, -1.0, POS_LOW, pos)
-        self.take(&self.neg, p, NEG_LOW, neg)
+        self.hold(&self.pos, -1.0, POS_LOW, pos)
+        self.hold(&self.neg, p, NEG_LOW, neg)
         if groups is not None:
             self.share_at_one = &mass[0]
             self.take_groups(groups)
@@ -698,19 +785,20 @@ cdef class Rounds:
                 scratch = max(scratch, out.scratch)
                 most = max(most, min(out.block, out.rows), min(other.block, other.rows))
         self.room = <double*>allocated(
-            2 * self.n + rankers + self.tally_size + largest + 2 * self.n_cells + codes + 13 * levels + scratch + most,
+            2 * self.n + rankers + self.tally_size + 2 * self.n_cells + codes + 13 * levels
+            + (self.crew.most + 1) * (largest + scratch + most),
             sizeof(double),
         )
         if groups is not None:
             self.groups.by_code = <Py_ssize_t*>allocated(levels + codes, sizeof(Py_ssize_t))
             self.groups.by_word = self.groups.by_code + levels
-        self.rows = <int32_t*>allocated(most, sizeof(int32_t))
+        self.rows = <int32_t*>allocated((self.crew.most + 1) * most, sizeof(int32_t))
         self.wanted = <uint8_t*>allocated(codes, 1)
         self.edges = self.some(&at, self.n)
         self.merit = self.some(&at, self.n)
         self.of_leaves = self.some(&at, rankers)
         self.difference = self.some(&at, self.tally_size)
-        self.part = self.some(&at, largest)
+        self.parts = self.some(&at, (self.crew.most + 1) * largest)
         self.totals = self.some(&at, self.n_cells)
         self.above = self.some(&at, self.n_cells)
         self.of_word = self.some(&at, codes)
@@ -726,10 +814,13 @@ cdef class Rounds:
         for k in range(self.n_leaves):
             out, other = &self.pos.leaves[k], &self.neg.leaves[k]
             out.lanes = other.lanes = self.room + at
-            out.of_chosen = other.of_chosen = self.room + at + scratch
+            out.of_chosen = other.of_chosen = self.room + at + (self.crew.most + 1) * scratch
             out.chosen = other.chosen = self.rows
+            out.scratch = other.scratch = scratch
+            out.chosen_rows = other.chosen_rows = most
 
     def __dealloc__(self):
+        dismiss(&self.crew)
         free(self.first_of_leaf)
         free(self.binary)
         free(self.room)
@@ -780,61 +871,92 @@ cdef class Rounds:
                 run.log_c = &log_c[0]
         self.kept += of_sides
 
-    cdef object take(self, Rows* side, double scale, int low, of_side):
+    cdef object hold(self, Rows* side, double scale, int low, of_side):
         """Take the rows of one side."""
         cdef:
-            double[::1] h = of_side[1], weights = of_side[2]
+            double[::1] h = of_side[1], weights = of_side[2], tally = of_side[4]
             const double[::1] log_c = of_side[3]
             list leaves = of_side[0]
             Py_ssize_t k
         side.n, side.block, side.scale = h.shape[0], self.block_of(h.shape[0]), scale
-        side.h, side.weights = &h[0], &weights[0]
+        side.h, side.weights, side.tally = &h[0], &weights[0], &tally[0]
         if log_c is not None:
             side.log_c = &log_c[0]
         side.low, side.high = self.facts + low * self.n, self.facts + (low + 1) * self.n
         side.leaves = <Outputs*>allocated(self.n_leaves, sizeof(Outputs))
         for k in range(self.n_leaves):
             side.leaves[k] = (<Leaf?>leaves[k]).outputs
-        self.kept += [h, weights, log_c, leaves]
+        self.kept += [h, weights, log_c, leaves, tally]
 
     def run(
-        self, selection, const double[::1] least, double[::1] scalars, bint tallied,
-        double[::1] f_pos, double[::1] f_neg, double[::1] pos_tally, double[::1] neg_tally,
+        self, pool, bint tallied, double[::1] f_pos, double[::1] f_neg, selection, const double[::1] least,
         Py_ssize_t[::1] rankers, double[:, ::1] records,
     ):
-        """Do rounds until the records are full or one is not ordinary; return their number and whether tallies are new.
+        """Do rounds until the records are full or one is not ordinary; return their number.
 
         Edges within `least` are taken as zero. Scores are None if they are not kept. Changed are `lam`, weights,
-        scores, tallies, and `scalars`, in the order of the enumeration above. A row of records is step, edge, z, log F
-        and intercept.
+        scores, tallies, and the numbers of the enumeration above. A row of records is step, edge, z, log F and
+        intercept.
         """
-        cdef:
-            Py_ssize_t t = 0, j
-            int kind = ("absolute", "signed", "largest").index(selection)
-            double step, edge, before
+        self.kind, self.least = ("absolute", "signed", "largest").index(selection), &least[0]
+        self.t_max, self.rankers, self.records = rankers.shape[0], rankers, records
+        self.share(pool, tallied, f_pos, f_neg)
+        return self.done
+
+    def take(self, pool, bint tallied, double[::1] f_pos, double[::1] f_neg, Py_ssize_t j, double step):
+        """Take a step along ranker j, which is in `lam` already; returns False where scores are to be formed anew.
+
+        Then nothing but an entry of the numbers is changed. The step may be of any kind.
+        """
+        if not tallied and not self.groups.n and self.pos.leaves[self.leaf_of[j]].features:
+            return False
+        self.along, self.step, self.t_max = j, step, 0
+        self.share(pool, tallied, f_pos, f_neg)
+        return self.done > 0
+
+    cdef object share(self, pool, bint tallied, double[::1] f_pos, double[::1] f_neg):
+        """Have the threads of a pool do what is asked."""
         self.pos.f = self.neg.f = NULL
         if f_pos is not None:
             self.pos.f, self.neg.f = &f_pos[0], &f_neg[0]
-        self.pos.tally, self.neg.tally, self.tallied = &pos_tally[0], &neg_tally[0], tallied
-        memcpy(self.now, &scalars[0], sizeof(self.now))
+        self.tallied, self.crew.closed, self.crew.there = tallied, False, 0
+        pool.map(self.part, range(self.crew.most + 1))
+
+    def part(self, Py_ssize_t thread):
+        """Do what is asked in the first thread, and help with it in others. No signal is handled on the way here."""
         with nogil:
-            self.rearrange(sort_rows)
-            while t < rankers.shape[0]:
-                before = self.now[LOG_MASS]
-                j = self.round(kind, &least[0], &step, &edge)
-                if j < 0:
-                    break
-                rankers[t] = j
-                records[0, t] = step
-                records[1, t] = edge
-                before = self.now[LOG_MASS] - before
-                records[2, t] = INFINITY if before >= 709.0 else exp(before)
-                records[3, t] = self.now[LOG_F]
-                records[4, t] = -self.now[INTERCEPT] if self.exchanged else self.now[INTERCEPT]
-                t += 1
-            self.rearrange(unsort_rows)
-        memcpy(&scalars[0], self.now, sizeof(self.now))
-        return t, self.tallied
+            if thread:
+                help_with(&self.crew)
+            else:
+                self.rearrange(sort_rows)
+                if self.t_max:
+                    self.loop()
+                else:
+                    self.groups.width = 0
+                    if self.pos.f != NULL:
+                        self.columns(self.along)
+                    self.done = self.move(self.along, self.step)
+                self.rearrange(unsort_rows)
+                close_crew(&self.crew)
+
+    cdef void loop(self) noexcept nogil:
+        cdef:
+            Py_ssize_t t = 0, j
+            double step, edge, before
+        while t < self.t_max:
+            before = self.now[LOG_MASS]
+            j = self.round(self.kind, self.least, &step, &edge)
+            if j < 0:
+                break
+            self.rankers[t] = j
+            self.records[0, t] = step
+            self.records[1, t] = edge
+            before = self.now[LOG_MASS] - before
+            self.records[2, t] = INFINITY if before >= 709.0 else exp(before)
+            self.records[3, t] = self.now[LOG_F]
+            self.records[4, t] = -self.now[INTERCEPT] if self.exchanged else self.now[INTERCEPT]
+            t += 1
+        self.done = t
 
     cdef void rearrange(self, Rearrangement sort_or_unsort) noexcept nogil:
         """Bring scores group by group, or back, by way of the outputs; weights by group are those of earlier rounds."""
@@ -975,7 +1097,7 @@ cdef class Rounds:
             multiply_cells(narrow_word(out, k), self.groups.by_word, codes, factors, side.n, width, side.weights)
 
     cdef bint multiply_grouped(self, Py_ssize_t j, double step) noexcept nogil:
-        """Do as `HeldRows._move_cells` does; returns False, with nothing changed, where a group is too light."""
+        """Multiply the weights by factors by group and value; returns False where a group is too light."""
         cdef:
             double* now = self.now
             Groups* groups = &self.groups
@@ -1036,8 +1158,8 @@ cdef class Rounds:
     cdef void tally(self, Py_ssize_t k) noexcept nogil:
         """Tally the weights of both sides for one leaf."""
         cdef Py_ssize_t first = self.pos.leaves[k].first_cell
-        tally_of(&self.pos.leaves[k], self.pos.weights, self.pos.tally + first, self.part, 0, NULL)
-        tally_of(&self.neg.leaves[k], self.neg.weights, self.neg.tally + first, self.part, 0, NULL)
+        tally_of(&self.crew, &self.pos.leaves[k], self.pos.weights, self.pos.tally + first, self.parts, 0, NULL)
+        tally_of(&self.crew, &self.neg.leaves[k], self.neg.weights, self.neg.tally + first, self.parts, 0, NULL)
 
     cdef Py_ssize_t chosen(self, int kind, const double* least) noexcept nogil:
         """Return the ranker that a rule chooses: of those that tie, the first. -1 where no edge is left."""
@@ -1077,7 +1199,7 @@ cdef class Rounds:
         line.largest = fmax(fmax(pos_high, neg_high), -fmin(pos_low, neg_low))
         frexp(line.largest, &exponent)
         line.size = ldexp(1.0, min(max(exponent, -1000), 1000))
-        line.groups = NULL
+        line.groups, line.crew = NULL, &self.crew
         if self.groups.n:
             line.groups = &self.groups
             line.width = self.p * ((pos_high - pos_low) + (neg_high - neg_low))
@@ -1107,15 +1229,15 @@ cdef class Rounds:
 
     cdef void column(self, Rows* side, Py_ssize_t j) noexcept nogil:
         cdef:
+            Pass task = pass_over(side)
             const Outputs* out = &side.leaves[self.leaf_of[j]]
-            double sign = self.fact(SIGN)[j], shift = self.fact(LEAF_SHIFT)[j]
-            Py_ssize_t place = self.place[j], levels
+            Py_ssize_t levels
+        task.out, task.place, task.h, task.of_word = out, self.place[j], side.h, self.of_word
+        task.sign, task.shift = self.fact(SIGN)[j], self.fact(LEAF_SHIFT)[j]
         if out.features:
-            levels = values_of(out, place, sign, shift, self.by_code)
-            by_word(out, out.feature[place], self.by_code, levels, self.of_word)
-            look_up(out, out.feature[place], self.of_word, side.h)
-        else:
-            read_column(out, place, sign, shift, side.h)
+            levels = values_of(out, task.place, task.sign, task.shift, self.by_code)
+            by_word(out, out.feature[task.place], self.by_code, levels, self.of_word)
+        do_blocks(&self.crew, column_block, &task, blocks_of(&task))
 
     cdef bint takes_two(self, const Rows* side, Py_ssize_t j) noexcept nogil:
         """Whether the outputs of a ranker on one side are its extremes only."""
@@ -1196,7 +1318,7 @@ cdef class Rounds:
         return True
 
     cdef bint move(self, Py_ssize_t j, double step) noexcept nogil:
-        """Do as `HeldRows.move` does; returns False, with nothing changed, where scores are to be formed anew."""
+        """Change scores and weights; returns False, with nothing changed, where scores are to be formed anew."""
         cdef:
             double* now = self.now
             double shift = self.fact(SHIFT)[j], size = 0.0, low, high
@@ -1218,8 +1340,8 @@ cdef class Rounds:
         if self.pos.f != NULL:
             if coded and not (self.groups.n and not self.groups.width):
                 self.columns(j)
-            advance_scores(self.pos.f, self.groups.pos.h if self.groups.n else self.pos.h, step, self.pos.n)
-            advance_scores(self.neg.f, self.groups.neg.h if self.groups.n else self.neg.h, step, self.neg.n)
+            self.advance(&self.pos, self.groups.pos.h if self.groups.n else self.pos.h, step)
+            self.advance(&self.neg, self.groups.neg.h if self.groups.n else self.neg.h, step)
             now[LEVEL] += step * shift
             now[WIDEST] = fmax(now[WIDEST], size)
         elif weighs:
@@ -1233,8 +1355,13 @@ cdef class Rounds:
             self.tilt(j, step)
         return True
 
+    cdef void advance(self, Rows* side, const double* h, double step) noexcept nogil:
+        cdef Pass task = pass_over(side)
+        task.h, task.weights, task.rate = <double*>h, side.f, step
+        do_blocks(&self.crew, advance_block, &task, blocks_of(&task))
+
     cdef bint is_near(self, Py_ssize_t j, double step) noexcept nogil:
-        """Do as `HeldRows._is_near` does."""
+        """Whether a step is so short that the weights are multiplied by exponentials of it."""
         return (self.v != NULL or self.p == 1.0) and self.p * fabs(step) * self.fact(MAX_ABS)[j] <= self.limits.near
 
     cdef void weigh(self) noexcept nogil:
@@ -1249,11 +1376,11 @@ cdef class Rounds:
         if self.groups.n:
             self.weigh_grouped()
             return
-        log_u = weigh(&pos, self.pos.block, self.pos.weights)
-        log_v = log_w = weigh(&neg, self.neg.block, self.neg.weights)
+        log_u = weigh(&self.crew, &pos, self.pos.block, self.pos.weights)
+        log_v = log_w = weigh(&self.crew, &neg, self.neg.block, self.neg.weights)
         if self.p != 1.0:
             neg.scale = 1.0
-            log_v = weigh(&neg, self.neg.block, self.v)
+            log_v = weigh(&self.crew, &neg, self.neg.block, self.v)
         now[LOG_F], now[LOG_MASS] = self.p * log_u + log_w, log_u + log_v
         now[INTERCEPT] = (log_u - log_w) / (self.p + 1.0) - now[LEVEL]
         now[INTERCEPT] -= inner_of(self.lam, self.fact(OFFSET), self.n) if self.centred else 0.0
@@ -1318,17 +1445,17 @@ cdef class Rounds:
     cdef void tilt(self, Py_ssize_t j, double step) noexcept nogil:
         """Multiply the weights by exponentials of a short step along a ranker."""
         cdef:
-            double log_u = tilt_side(&self.pos, -step), log_w = tilt_side(&self.neg, self.p * step)
+            double log_u = self.tilt_side(&self.pos, -step), log_w = self.tilt_side(&self.neg, self.p * step)
             double log_v = log_w, total
         if self.v != NULL:
-            total = tilted(&self.neg, step, self.v)
+            total = self.tilted(&self.neg, step, self.v)
             log_v = log(total) - log(self.now[V_TOTAL])
             self.now[V_TOTAL] = total
         self.tallied = False
         self.add_logs(j, step, log_u, log_w, log_v)
 
     cdef void add_logs(self, Py_ssize_t j, double step, double log_u, double log_w, double log_v) noexcept nogil:
-        """Do as `HeldRows._add_logs` does."""
+        """Add the logs of the total factors of the weights and of v after a step."""
         cdef double* now = self.now
         now[MULTIPLIED] += 1.0
         now[LOG_F] += self.p * log_u + log_w
@@ -1340,21 +1467,31 @@ cdef class Rounds:
     ) noexcept nogil:
         """Multiply weights by the factors of the codes of a ranker; returns their sum."""
         cdef:
+            Pass task = pass_over(side)
             const Outputs* out = &side.leaves[self.leaf_of[j]]
-            Py_ssize_t k = out.feature[self.place[j]], start = 0, size
-            double total = 0.0
-        by_word(out, k, factors, levels, self.of_word)
-        while start < side.n:
-            size = min(side.block, side.n - start)
-            if out.is_wide[k]:
-                total += multiply_rows(wide_word(out, k) + start, self.of_word, size, weights + start)
-            else:
-                total += multiply_rows(narrow_word(out, k) + start, self.of_word, size, weights + start)
-            start += side.block
-        return total
+        task.out, task.place, task.of_word, task.weights = out, self.place[j], self.of_word, weights
+        by_word(out, out.feature[task.place], factors, levels, self.of_word)
+        return sum_over(&self.crew, times_block, &task)
+
+    cdef double tilted(self, const Rows* rows, double rate, double* weights) noexcept nogil:
+        """weights *= exp(rate * h); returns their sum."""
+        cdef Pass task = pass_over(rows)
+        task.weights, task.rate = weights, rate
+        return sum_over(&self.crew, tilt_block, &task)
+
+    cdef double tilt_side(self, Rows* rows, double rate) noexcept nogil:
+        """The same of the weights of a side, which then have the sum one; returns the log of the sum before."""
+        cdef:
+            Pass task = pass_over(rows)
+            double total = self.tilted(rows, rate, rows.weights)
+        task.weights = rows.weights
+        for b in range(blocks_of(&task)):
+            task.tops[b] = 1.0 / total
+        do_blocks(&self.crew, scale_block, &task, blocks_of(&task))
+        return log(total)
 
     cdef void retally(self, const Rows* side, Py_ssize_t j, const double* factors, Py_ssize_t levels) noexcept nogil:
-        """Do as `Coded.retally` does."""
+        """Tally the weights after they were multiplied, from the rows with the largest factor if these are few."""
         cdef:
             const Outputs* out = &side.leaves[self.leaf_of[j]]
             Py_ssize_t k = out.feature[self.place[j]], c
@@ -1371,11 +1508,11 @@ cdef class Rounds:
             elif factors[c] != low and counts[c] > 0.0:
                 whole = True
         if whole or rows > self.limits.chosen * side.n:
-            tally_of(out, side.weights, tally, self.part, 0, NULL)
+            tally_of(&self.crew, out, side.weights, tally, self.parts, 0, NULL)
             return
         for c in range(out.word_size[k]):
             self.wanted[c] = factors[c // out.radix[k] % levels] == high
-        tally_of(out, side.weights, more, self.part, k, self.wanted)
+        tally_of(&self.crew, out, side.weights, more, self.parts, k, self.wanted)
         for c in range(out.tally_size):
             tally[c] = low * tally[c] + (1.0 - low / high) * more[c]
 
@@ -1386,22 +1523,54 @@ cdef Side side_of(const Rows* rows) noexcept nogil:
     return side
 
 
-cdef double tilted(const Rows* rows, double rate, double* weights) noexcept nogil:
-    """weights *= exp(rate * h); returns their sum."""
+cdef Pass pass_over(const Rows* rows) noexcept nogil:
+    cdef Pass task
+    task.side, task.block = side_of(rows), rows.block
+    return task
+
+
+cdef double sum_over(Crew* crew, Work work, Pass* task) noexcept nogil:
+    """Sum of what the blocks of a pass give."""
     cdef:
         double total = 0.0
-        Py_ssize_t start = 0
-    while start < rows.n:
-        total += tilt_near(weights + start, rows.h + start, rate, min(rows.block, rows.n - start))
-        start += rows.block
+        Py_ssize_t b
+    do_blocks(crew, work, task, blocks_of(task))
+    for b in range(blocks_of(task)):
+        total += task.totals[b]
     return total
 
 
-cdef double tilt_side(Rows* rows, double rate) noexcept nogil:
-    """The same of the weights of a side, which then have the sum one; returns the log of the sum before."""
-    cdef double total = tilted(rows, rate, rows.weights)
-    scale_weights(rows.weights, 1.0 / total, rows.n)
-    return log(total)
+cdef void column_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Pass* own = <Pass*>task
+        Py_ssize_t start = b * own.block, stop = start + rows_of(own, b)
+    if own.out.features:
+        look_up(own.out, own.out.feature[own.place], own.of_word, start, stop, own.h)
+    else:
+        read_column(own.out, own.place, own.sign, own.shift, start, stop, own.h)
+
+
+cdef void advance_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef Pass* own = <Pass*>task
+    advance_scores(own.weights + b * own.block, own.h + b * own.block, own.rate, rows_of(own, b))
+
+
+cdef void tilt_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Pass* own = <Pass*>task
+        Py_ssize_t start = b * own.block
+    own.totals[b] = tilt_near(own.weights + start, own.side.h + start, own.rate, rows_of(own, b))
+
+
+cdef void times_block(void* task, Py_ssize_t b, Py_ssize_t thread) noexcept nogil:
+    cdef:
+        Pass* own = <Pass*>task
+        const Outputs* out = own.out
+        Py_ssize_t k = out.feature[own.place], start = b * own.block, size = rows_of(own, b)
+    if out.is_wide[k]:
+        own.totals[b] = multiply_rows(wide_word(out, k) + start, own.of_word, size, own.weights + start)
+    else:
+        own.totals[b] = multiply_rows(narrow_word(out, k) + start, own.of_word, size, own.weights + start)
 
 
 cdef void divide(double* values, Py_ssize_t n, double total) noexcept nogil:

@@ -1,18 +1,16 @@
 """The state of a training run: the weights of the rows, the objective, and how both change with a step.
 
-Along most rankers the weights are recomputed from the scores, with one exponential per row. After a short step they are
-multiplied by exponentials of the step, which are short polynomials. Along a ranker of few values, the step is computed
-from the sums of the weights by value. In memory the weights are then multiplied by one number for each value, or with
-query groups for each group and value. The rounding errors of multiplied weights accumulate slowly, so the weights are
-recomputed from time to time.
-
-`HeldRows.run` calls compiled code for ordinary rounds of rows in memory, with the same arrays and the same bits.
+Weights are recomputed from the scores, with one exponential per row, or multiplied: after a short step by exponentials
+of the step, which are short polynomials; along a ranker of few values by one number for each value, or with query
+groups for each group and value. The rounding errors of multiplied weights accumulate slowly, so the weights are
+recomputed from time to time. Compiled code multiplies those of rows in memory, and `steps` those of rows elsewhere;
+here they are recomputed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -26,13 +24,12 @@ from pnorm._core import _dense, _descent, _tilt
 from pnorm._solvers.problem import TIE, Point, Problem, column, formed, formed_by_steps, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
 from pnorm._solvers.steps import Steps
-from pnorm._storage.base import Index, added
 from pnorm._storage.coded import CHOSEN
-from pnorm._threads import ROWS, Pass, over_blocks
+from pnorm._threads import ROWS
 from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
-from pnorm.objectives._pnorm import PNorm, intercept_of
-from pnorm.objectives._pnorm_line import FAINT, FAR, NEAR, PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
+from pnorm.objectives._pnorm import PNorm
+from pnorm.objectives._pnorm_line import FAINT, FAR, NEAR, PLATEAU, ROUNDING, Direction, Kernel, Line, Side
 
 OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
@@ -140,7 +137,7 @@ class DescentState:
 
     def run(self, limit: int, selection: str, least: Vector, record: RoundRecorder) -> int:
         """Do ordinary rounds, at most `limit`; return their number."""
-        return self._rows.run(limit, selection, least, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
+        return self._rows.run(limit, selection, least, record) if isinstance(self._rows, HeldRows) else 0
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
@@ -167,7 +164,7 @@ class DescentState:
 
     def move(self, j: int, step: float) -> None:
         """Take a step along ranker j, which is in `lam` already."""
-        self._rows.move(j, step, self._discrete_ranker(j))
+        self._rows.move(j, step)
 
     def _discrete_ranker(self, j: int) -> DiscreteRanker | None:
         """Ranker j as a ranker of few values, if a step needs only its sums by code; else None."""
@@ -179,87 +176,113 @@ class DescentState:
         return self._discrete[j]
 
 
-class GroupedRanker:
-    """A coded ranker of few values, with groups: the weights are summed and changed by group and value."""
-
-    def __init__(self, problem: Problem, j: int, values: Vector, place: Index) -> None:
-        """Take the values of ranker j, centred, and the place in them of each of its codes."""
-        self._problem, self._j, self.values, self._place = problem, j, values, place
-
-    @classmethod
-    def of(cls, problem: Problem, j: int) -> GroupedRanker | None:
-        """Ranker j as a `GroupedRanker`; None if it is not coded or has too many values."""
-        if not problem.in_memory or not problem.table.coded[j]:
-            return None
-        values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
-        few = 1 < values.size <= _VALUES and _few_cells(problem, values.size)
-        return cls(problem, j, values, place) if few else None
-
-    def masses(self, k: int, weights: Vector) -> Vector:
-        """Sums of weights of a side by group and value, (G, V)."""
-        groups = self._problem.objective.groups
-        assert groups is not None
-        codes = (groups.pos, groups.neg)[k]
-        return self._problem.tables[k].masses_by_group(self._j, self._place, weights, codes, groups.n)
-
-    def multiply(self, k: int, factors: Vector, weights: Vector) -> None:
-        """Multiply weights of a side by factors by group and value."""
-        groups = self._problem.objective.groups
-        assert groups is not None
-        codes = (groups.pos, groups.neg)[k]
-        self._problem.tables[k].multiply_by_cell(self._j, self._place, factors, weights, codes)
-
-    def multiply_v(self, factors: Vector, v: Vector) -> None:
-        """Multiply v by factors by value."""
-        self._problem.objective.pool.run(self._problem.tables[1].multiply(self._j, factors[self._place], v))
+LOG_F, LOG_MASS, INTERCEPT, LEVEL, WIDEST, MULTIPLIED, CHANGED, V_TOTAL = range(8)
+"""Numbers of `HeldRows.now`, in the order in which compiled code has them."""
 
 
 class HeldRows:
-    """Scores and weights of all rows as arrays in this process; the rows may be elsewhere."""
+    """Scores and weights of all rows as arrays in this process; the rows may be elsewhere.
+
+    Compiled code does most rounds, and takes the other steps as well. Where there is none, for other losses, sparse
+    rows and rows in partitions, the weights are formed from the scores after every step.
+    """
 
     def __init__(self, problem: Problem, lam: Vector, signs: NDArray[np.int8] | None = None) -> None:
-        self.problem, self.lam, self._signs = problem, lam, signs
+        self.problem, self.lam = problem, lam
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._column = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._run = problem.objective.pool.run
         self._direction: tuple[int, Direction] | None = None
         self._known: dict[int, Direction] = {}
-        coded, groups = problem.table.coded, problem.objective.groups
-        self._mass = np.empty(0 if groups is None else groups.n)
-        """Shares of groups at p = 1."""
-        self._multiplies = problem.objective.traits.factored and bool(coded.any())
-        self._multiplies &= groups is None or (problem.in_memory and _few_cells(problem, 2))
-        # With coded rankers only, scores are not stored. They follow from lam at the cost of a few rounds.
-        self._keeps_scores = not (self._multiplies and bool(coded.all()))
-        self._grouped: dict[int, GroupedRanker | None] = {}
-        self._cells: list[Vector] | None = None
-        """Sums of u and w by group and value, from which the step of the round was computed."""
+        self.now = np.zeros(8)
+        """log F_p; log of the sum of q; intercept; constant that is missing in the scores, since directions are
+        centred; bound on the terms of all scores; multiplications, change of exponents and sum of v since the weights
+        were formed."""
+        self._v: Vector | None = None
         self._tallies: list[Vector] | None = None
-        self._compiled: _Compiled | None = None
-        # Weights of dense rankers are multiplied if z needs no more memory than a block of rows.
-        self._tilts = problem.objective.traits.factored and groups is None
-        self._tilts &= self._multiplies or problem.objective.traits.p == 1.0 or problem.n_neg <= ROWS
-        held = (self._multiplies or self._tilts) and problem.objective.traits.p != 1.0
-        self._v = np.empty(problem.n_neg) if held else None
+        self._tally: list[Vector] = []
+        """Room for the tallies of compiled code."""
+        groups, coded = problem.objective.groups, problem.table.coded
+        multiplies = bool(coded.any())
+        multiplies &= groups is None or 2 * _CELLS * groups.n <= problem.n_pos + problem.n_neg
+        self.rounds = self._compiled(signs, multiplies)
+        # With coded rankers only, scores are not stored. They follow from lam at the cost of a few rounds.
+        self._keeps_scores = self.rounds is None or not (multiplies and bool(coded.all()))
         self._f: Scores | None = (f := problem.scores(lam))
-        self._level = 0.0
-        """Constant that is missing in the scores, since directions are centred."""
-        self._widest = 0.0
         if lam.any():
-            self._widest = self._size()
+            self.now[WIDEST] = self._size()
             _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
         self._weigh()
+
+    def _compiled(self, signs: NDArray[np.int8] | None, multiplies: bool) -> _descent.Rounds | None:
+        """The compiled loop, with room for what it needs; None if the rows or the objective have none.
+
+        `multiplies` says whether weights are multiplied by code, or by group and code.
+        """
+        problem, objective = self.problem, self.problem.objective
+        if not isinstance(objective, PNorm) or not problem.in_memory:
+            return None
+        pos, neg = [table.leaves() for table in problem.tables]
+        if pos is None or neg is None:
+            return None
+        groups = None if objective.groups is None else objective.rows_of_groups()
+        # The weights at p = 1 say what z is. Those of dense rankers alone take no more memory than a block of rows.
+        if objective.p != 1.0 and (multiplies or (groups is None and problem.n_neg <= ROWS)):
+            self._v = np.empty(problem.n_neg)
+        self._share_at_one = np.empty(0 if objective.groups is None else objective.groups.n)
+        self._tally = [np.empty(table.tally_size) for table in problem.tables]
+        places = problem.table.places()
+        facts = np.empty((13, problem.n_rankers))
+        facts[:5] = problem.ranges[3:]
+        facts[5] = 0.0 if problem.offsets_taken is None else problem.offsets_taken
+        for k, side in enumerate(problem.sides):
+            facts[6 + 2 * k], facts[7 + 2 * k] = side.low, side.high
+        facts[10], facts[11] = places.sign, places.sign * problem.shift + places.level
+        facts[12] = 0.0 if signs is None else signs
+        steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
+        limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
+        of_pos, of_neg = zip((pos, neg), self._column, (self.u, self.w), objective.log_c, self._tally, strict=True)
+        centred = problem.offsets_taken is not None
+        return _descent.Rounds(
+            objective.p,
+            limits,
+            self.lam,
+            facts,
+            places.leaf,
+            places.ranker,
+            of_pos,
+            of_neg,
+            self._v,
+            problem.exchanged,
+            centred,
+            groups,
+            self._share_at_one,
+            self.now,
+            objective.pool.n_threads,
+        )
+
+    @property
+    def log_f(self) -> float:
+        return float(self.now[LOG_F])
+
+    @property
+    def log_mass(self) -> float:
+        return float(self.now[LOG_MASS])
+
+    @property
+    def intercept(self) -> float:
+        return float(self.now[INTERCEPT])
 
     def _weigh(self) -> None:
         """Form the weights from the scores."""
         found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
-        self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
-        self.intercept = found.intercept - self._level - self.problem.constant_at(self.lam)
+        intercept = found.intercept - self.now[LEVEL] - self.problem.constant_at(self.lam)
+        self.now[[LOG_F, LOG_MASS, INTERCEPT]] = found.log_f, found.log_mass, intercept
+        self.now[[MULTIPLIED, CHANGED, V_TOTAL]] = 0.0, 0.0, 1.0
+        self._rate, self._tallies = found.rate, None
         self._weights = HeldWeights((self.u, self.w), None, found.share)
-        if found.share_at_one is not None:
-            self._mass[:] = found.share_at_one
-        self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
-        self._tallies = None
+        if self.rounds is not None and found.share_at_one is not None:
+            self._share_at_one[:] = found.share_at_one
         self._forget_scores()
 
     def _size(self) -> float:
@@ -274,7 +297,7 @@ class HeldRows:
     def scores(self) -> Scores:
         """f = H lam."""
         if self._f is None:
-            self._f, self._level = self.problem.scores(self.lam), 0.0
+            self._f, self.now[LEVEL] = self.problem.scores(self.lam), 0.0
         return self._f
 
     def margin(self) -> float:
@@ -333,262 +356,60 @@ class HeldRows:
 
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
         """The step along ranker j, by its outputs on all rows."""
-        step = self._step_of_cells(j, sign)
-        if step is not None:
-            return step
-        direction = self.direction(j)
-        step = self.problem.objective.step(self.scores(), self.u, self.w, direction, sign, (self.log_f, self._rate))
+        last = self.log_f, self._rate
+        step = self.problem.objective.step(self.scores(), self.u, self.w, self.direction(j), sign, last)
         if discrete is not None:
-            self._changed = math.inf  # weights are too uneven to be multiplied any further
+            self.now[CHANGED] = math.inf  # weights are too uneven to be multiplied any further
         return step
 
-    def _step_of_cells(self, j: int, sign: float) -> float | None:
-        """The step along ranker j from sums of the weights by group and value; None if it needs the rows."""
-        self._cells, direction = None, self.known(j)
-        grouped = self._grouped_ranker(j)
-        if grouped is None or not direction.gap(sign) < 0.0:
-            return None
-        u, w = grouped.masses(0, self.u), grouped.masses(1, self.w)
-        line = CellLine(self.problem.objective.traits.p, (u, w), grouped.values, direction, sign)
-        step = line.step()
-        if line.faint:
-            return None
-        self._cells = [u, w]
-        return step
-
-    def _grouped_ranker(self, j: int) -> GroupedRanker | None:
-        """Ranker j as a ranker of few values, if pairs form within groups."""
-        if j not in self._grouped:
-            objective = self.problem.objective
-            some = objective.traits.factored and objective.groups is not None
-            self._grouped[j] = GroupedRanker.of(self.problem, j) if some else None
-        return self._grouped[j]
-
-    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+    def move(self, j: int, step: float) -> None:
         """Take a step along ranker j."""
-        problem, p = self.problem, self.problem.objective.traits.p
-        self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
-        fresh = self._changed > _EXPONENTS or self._multiplied == _ROUNDS
+        problem = self.problem
+        fresh = self.now[CHANGED] + problem.objective.traits.p * abs(step) * float(problem.span[j]) > _EXPONENTS
+        fresh |= self.now[MULTIPLIED] == _ROUNDS
+        # With groups, other rankers need the scores again.
+        self._keeps_scores |= problem.objective.groups is not None and not fresh
+        if self.rounds is not None and self._in_compiled(self.rounds.take, j, step):
+            if self.now[MULTIPLIED] == 0.0:
+                self._forget_scores()
+            return
         if self._f is not None:
             size = self._size()
-            if _SHRUNK * size < self._widest:
-                self._f, self._level, self._widest = problem.scores(self.lam), 0.0, size
-                fresh = True
+            if _SHRUNK * size < self.now[WIDEST]:
+                self._f, self.now[LEVEL], self.now[WIDEST] = problem.scores(self.lam), 0.0, size
             else:
                 self._f.advance(self.direction(j), step, problem.objective.pool)
-                self._level += step * float(problem.shift[j])
-                self._widest = max(self._widest, size)
-        cells, self._cells = self._cells, None
-        if problem.objective.groups is not None and (fresh or cells is None or not self._move_cells(j, step, cells)):
-            # Other rankers need the scores again.
-            self._keeps_scores |= not fresh
-            self._weigh()
-            return
-        if problem.objective.groups is not None:
-            return
-        if not fresh and discrete is not None and self._tallies is not None:
-            self._multiply(j, step, discrete)
-        elif not fresh and discrete is None and self._is_near(j, step):
-            self._tilt(j, step)
-        else:
-            self._weigh()
-
-    def _is_near(self, j: int, step: float) -> bool:
-        """Whether a step along ranker j is so short that the weights are multiplied by exponentials of it."""
-        p = self.problem.objective.traits.p
-        return self._tilts and p * abs(step) * float(self.problem.max_abs_centered[j]) <= NEAR
-
-    def _tilt(self, j: int, step: float) -> None:
-        """Multiply the weights by exponentials of a short step along ranker j."""
-        direction, p = self.direction(j), self.problem.objective.traits.p
-        sides = [(self.u, direction.pos, -step), (self.w, direction.neg, p * step)]
-        if self._v is not None:
-            sides.append((self._v, direction.neg, step))
-        totals = self._run(*[_tilted(*side) for side in sides])
-        self._run(*[_rescaled(side[0], 1.0 / total) for side, total in zip(sides[:2], totals, strict=False)])
-        log_u, log_w, log_v = [math.log(total) for total in (*totals, totals[1])[:3]]
-        if self._v is not None:
-            log_v -= math.log(self._v_total)
-            self._v_total = totals[2]
-        self._tallies = None
-        self._add_logs(j, step, log_u, log_w, log_v)
-
-    def _multiply(self, j: int, step: float, discrete: DiscreteRanker) -> None:
-        """Multiply the weights by factors of the codes of ranker j."""
-        p, masses = self.problem.objective.traits.p, self.masses(j)
-        factors, logs = [], []
-        for of_side, rate in zip(masses, (-step, p * step), strict=True):
-            table = np.empty_like(discrete.by_code)
-            top, total, before = _tilt.tilt_codes(of_side, discrete.by_code, rate, table)
-            factors.append(table / total)
-            logs.append(top + (math.log(total) - math.log(before)))
-        log_u, log_w = logs
-        of_v = np.empty_like(discrete.by_code)
-        top = _tilt.tilt_codes(masses[1], discrete.by_code, step, of_v)[0]
-        log_v = self._multiply_codes(j, factors, of_v, top)
-        self._add_logs(j, step, log_u, log_w, log_w if log_v is None else log_v)
-
-    def _add_logs(self, j: int, step: float, log_u: float, log_w: float, log_v: float) -> None:
-        """Add the logs of the total factors of the weights and of v after a step along ranker j."""
-        p = self.problem.objective.traits.p
-        self._multiplied += 1
-        self.log_f += p * log_u + log_w
-        self.intercept += intercept_of(p, log_u, log_w) - step * self.problem.middle(j)
-        self.log_mass += log_u + log_v
-
-    def _move_cells(self, j: int, step: float, cells: Sequence[Vector]) -> bool:
-        """Multiply the weights by factors by group and value; return False if the weight of a group is too small."""
-        p, grouped = self.problem.objective.traits.p, self._grouped[j]
-        assert grouped is not None
-        of_v = None if self._v is None else grouped.masses(1, self._v)
-        tilts = np.empty((3, grouped.values.size))
-        u, w = cells
-        log_f, log_mass, taken = _tilt.move_cells(
-            u, w, of_v, grouped.values, p, step, _LIGHT, tilts, np.empty_like(self._mass), self._mass
-        )
-        if not taken:
-            return False
-        grouped.multiply(0, u, self.u)
-        grouped.multiply(1, w, self.w)
-        if self._v is not None:
-            grouped.multiply_v(tilts[2], self._v)
-        self.log_f += log_f
-        self.log_mass += log_mass
-        self._multiplied += 1
-        self._tallies = None
-        return True
-
-    def _multiply_codes(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
-        """Multiply the weights by the factors of the codes of ranker j; return the change of log sum v.
-
-        v, the weights of negatives at p = 1, is needed only for z and is not normalised. e^top is factored out of its
-        factors.
-        """
-        assert self._tallies is not None
-        tables, run = self.problem.tables, self._run
-        passes = [
-            table.multiply(j, own, weights)
-            for table, own, weights in zip(tables, factors, (self.u, self.w), strict=True)
-        ]
-        if self._v is not None:
-            passes.append(tables[1].multiply(j, of_v, self._v))
-        sums = run(*passes)
-        self._tallies = run(
-            *[
-                table.retally(j, own, weights, before)
-                for table, own, weights, before in zip(tables, factors, (self.u, self.w), self._tallies, strict=True)
-            ]
-        )
-        if self._v is None:
-            return None
-        before, self._v_total = self._v_total, sums[2]
-        return top + (math.log(self._v_total) - math.log(before))
+                self.now[LEVEL] += step * float(problem.shift[j])
+                self.now[WIDEST] = max(self.now[WIDEST], size)
+        self._weigh()
 
     def run(self, limit: int, selection: str, least: Vector, record: RoundRecorder) -> int:
-        """Do ordinary rounds in compiled code."""
-        if self._compiled is None:
-            self._compiled = _Compiled(
-                self.problem, self.lam, self._column, (self.u, self.w), self._v, self._mass, self._signs
-            )
-        loop, tallies = self._compiled, self._compiled.tallies
-        if loop.rounds is None or limit <= 0:
+        """Do ordinary rounds, at most `limit`, in compiled code; return their number."""
+        if self.rounds is None or limit <= 0:
             return 0
-        if self._tallies is not None and self._tallies is not tallies:
-            for own, of_side in zip(tallies, self._tallies, strict=True):
-                own[:] = of_side
-        n = min(limit, loop.batch)
+        # A batch takes about 30 ms, so Ctrl-C and a progress bar do not wait long.
+        n = min(limit, batch(self.problem))
         rankers, records = np.empty(n, np.intp), np.empty((5, n))
-        numbers = np.array(
-            [
-                self.log_f,
-                self.log_mass,
-                self.intercept,
-                self._level,
-                self._widest,
-                self._multiplied,
-                self._changed,
-                self._v_total,
-            ]
-        )
-        f_pos, f_neg = (None, None) if self._f is None else (self._f.pos, self._f.neg)
-        n, tallied = loop.rounds.run(
-            selection, least, numbers, self._tallies is not None, f_pos, f_neg, tallies[0], tallies[1], rankers, records
-        )
-        self._direction = None  # its arrays belong to another ranker now
-        self._tallies = tallies if tallied else None
-        self.log_f, self.log_mass, self.intercept, self._level, self._widest, _, self._changed, self._v_total = (
-            numbers.tolist()
-        )
-        self._multiplied = int(numbers[5])
+        n = self._in_compiled(self.rounds.run, selection, least, rankers, records)
         record.extend(rankers[:n], records[:, :n])
         return n
 
-
-COMPILED = True
-"""Whether ordinary rounds run in compiled code: for tests, which compare."""
-
-
-class _Compiled:
-    """The compiled loop of a problem, and what it needs."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        lam: Vector,
-        columns: Sequence[Vector],
-        weights: Sequence[Vector],
-        v: Vector | None,
-        mass: Vector,
-        signs: NDArray[np.int8] | None,
-    ) -> None:
-        self.rounds: _descent.Rounds | None = None
-        self.tallies: list[Vector] = []
-        objective = problem.objective
-        if not isinstance(objective, PNorm):
-            return
-        if not problem.in_memory or objective.pool.n_threads > 1:
-            return
-        pos, neg = [table.leaves() for table in problem.tables]
-        if pos is None or neg is None:
-            return
-        n, places = problem.n_rankers, problem.table.places()
-        facts = np.empty((13, n))
-        facts[:5] = problem.ranges[3:]
-        facts[5] = 0.0 if problem.offsets_taken is None else problem.offsets_taken
-        for k, side in enumerate(problem.sides):
-            facts[6 + 2 * k], facts[7 + 2 * k] = side.low, side.high
-        facts[10], facts[11] = places.sign, places.sign * problem.shift + places.level
-        facts[12] = 0.0 if signs is None else signs
-        steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
-        limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
-        of_pos, of_neg = zip((pos, neg), columns, weights, objective.log_c, strict=True)
-        centred = problem.offsets_taken is not None
-        groups = None if objective.groups is None else objective.rows_of_groups()
-        self.rounds = _descent.Rounds(
-            objective.p,
-            limits,
-            lam,
-            facts,
-            places.leaf,
-            places.ranker,
-            of_pos,
-            of_neg,
-            v,
-            problem.exchanged,
-            centred,
-            groups,
-            mass,
-        )
-        self.tallies = [np.empty(table.tally_size) for table in problem.tables]
-        # A batch takes about 30 ms, so Ctrl-C and a progress bar do not wait long.
-        self.batch = 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + n) + 5000))
+    def _in_compiled(self, call: Callable[..., int], *arguments: Any) -> int:
+        """The result of compiled code on the arrays of this state."""
+        for own, of_side in zip(self._tally, self._tallies or (), strict=False):
+            if own is not of_side:
+                own[:] = of_side
+        pos, neg = (None, None) if self._f is None else (self._f.pos, self._f.neg)
+        found = call(self.problem.objective.pool, self._tallies is not None, pos, neg, *arguments)
+        self._direction = None  # its arrays belong to another ranker now
+        assert self.rounds is not None
+        self._tallies = self._tally if self.rounds.tallied else None
+        return found
 
 
-def _few_cells(problem: Problem, n_values: int) -> bool:
-    """Whether groups times values of a ranker are few compared with the rows."""
-    groups = problem.objective.groups
-    assert groups is not None
-    return _CELLS * groups.n * n_values <= problem.n_pos + problem.n_neg
+def batch(problem: Problem) -> int:
+    """Number of rounds that take about 30 ms."""
+    return 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + problem.n_rankers) + 5000))
 
 
 class FormedRows:
@@ -637,7 +458,7 @@ class FormedRows:
         direction = problem.direction(j, _NONE, _NONE, binary)
         return Line(problem.objective.traits.p, each, direction, sign).step()
 
-    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+    def move(self, j: int, step: float) -> None:
         """Take a step along ranker j."""
         self._form()
 
@@ -665,7 +486,7 @@ class SteppedRows(FormedRows):
         self._changed = math.inf
         return super().step(j, sign, discrete)
 
-    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+    def move(self, j: int, step: float) -> None:
         """Take a step along ranker j."""
         self._changed += self.problem.objective.traits.p * abs(step) * float(self.problem.span[j])
         if self._changed > _EXPONENTS or len(self._steps.taken) == _ROUNDS:
@@ -681,20 +502,6 @@ def line_sums(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: 
     f = rows.scores(weights.lam, weights.level)
     h = rows.pool.run(column(rows, j, shift))[0]
     return [kernel(Side(f, h, rows.log_c, weights.at(rows, f), weights.scale(rows)), 0, rows.n)]
-
-
-def _tilted(weights: Vector, h: Vector, rate: float) -> Pass:
-    """A pass that multiplies weights by e^(rate h) and returns their sum."""
-    return over_blocks(
-        weights.size,
-        lambda rows: _tilt.tilt_weights(weights, h, rate, rows.start, rows.stop),
-        lambda parts: float(added(parts)),
-    )
-
-
-def _rescaled(weights: Vector, factor: float) -> Pass:
-    """A pass that multiplies weights by a number."""
-    return over_blocks(weights.size, lambda rows: _tilt.rescale_rows(weights, factor, rows.start, rows.stop))
 
 
 def _logs(values: Vector) -> Vector:

@@ -128,14 +128,8 @@ class Table(Protocol):
     def masses(self, j: int, tally: Vector) -> Vector:
         """Sums by the code of ranker j, from a tally."""
 
-    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        """Sums of weights by group and by the place of the code of ranker j, (n, places)."""
-
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         """Pass: multiply weights by the factors of the codes of ranker j; return their sum."""
-
-    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
-        """Multiply weights by the factors, (n, places), of their groups and of the places of the codes of ranker j."""
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         """Pass: the tally of weights after `multiply` with these factors, from the tally before."""
@@ -191,7 +185,7 @@ class Uncoded(ABC):
         """Raise an error for methods that need a coded ranker."""
         raise TypeError(f"ranker {j} has no codes")
 
-    values = masses = masses_by_group = multiply = multiply_by_cell = _refuse
+    values = masses = multiply = _refuse
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         return self.tally(weights)

@@ -513,12 +513,6 @@ class Coded:
     def masses(self, j: int, tally: Vector) -> Vector:
         return self.schema.of_feature(int(self.schema.feature[j]), tally)
 
-    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        k = int(self.schema.feature[j])
-        sums = np.zeros((n, int(place.max()) + 1))
-        _bins.sums_by_group(self._word_of(k), self.schema.by_code_of_word(k, place), weights, groups, sums)
-        return sums
-
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
         k = int(self.schema.feature[j])
         codes, table = self._word_of(k), self.schema.by_code_of_word(k, factors)
@@ -527,10 +521,6 @@ class Coded:
             lambda rows: _bins.multiply_looked_up(codes, table, rows.start, rows.stop, weights),
             lambda parts: float(added(parts)),
         )
-
-    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
-        k = int(self.schema.feature[j])
-        _bins.multiply_by_cell(self._word_of(k), self.schema.by_code_of_word(k, place), groups, factors, weights)
 
     def column(self, j: int, shift: float, out: Vector) -> Pass:
         k = int(self.schema.feature[j])

@@ -124,7 +124,6 @@ class Negated:
         # Methods that do not depend on the sign.
         self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
         self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
-        self.masses_by_group, self.multiply_by_cell = table.masses_by_group, table.multiply_by_cell
 
     def edges(self, totals: Vector) -> Vector:
         return -self.base.edges(totals)
@@ -332,17 +331,9 @@ class Stacked:
         k, part, i = self._of(j)
         return part.masses(i, self._tallies(tally)[k])
 
-    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        _, part, i = self._of(j)
-        return part.masses_by_group(i, place, weights, groups, n)
-
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         _, part, i = self._of(j)
         return part.multiply(i, factors, weights)
-
-    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
-        _, part, i = self._of(j)
-        part.multiply_by_cell(i, place, factors, weights, groups)
 
     # Other tables
 

@@ -129,22 +129,6 @@ class SparseCoded:
     def masses(self, j: int, tally: Vector) -> Vector:
         return np.asarray(tally[self.cells(j)])
 
-    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        n_places = int(place.max()) + 1
-        sums = np.bincount(groups * n_places + self._places(j, place), weights, n * n_places)
-        return np.asarray(sums.reshape(n, n_places), dtype=np.float64)
-
-    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
-        weights *= factors[groups, self._places(j, place)]
-
-    def _places(self, j: int, place: Index) -> Index:
-        """The places of the codes of ranker j, row by row."""
-        k = int(self._book.feature[j])
-        rows, codes = self._own(k)
-        places = np.full(self.shape[0], place[self._of_zero[k]])
-        places[rows] = place[codes]
-        return places
-
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
         k = int(self._book.feature[j])
         stored, codes = self._own(k)

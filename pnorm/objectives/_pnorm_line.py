@@ -315,9 +315,10 @@ class GroupLine(Line):
         alpha, largest = self.sign * x, max(self.direction.high, -self.direction.low)
         if self.p * x * largest > FAR:
             return self._of_faint(alpha)
-        for k, side in enumerate(self.sides):
-            rate = side.scale * alpha
-            self._tilt(k, rate, abs(rate) * largest)
+        for k, (side, run) in enumerate(zip(self.sides, self._runs, strict=True)):
+            rate, out = side.scale * alpha, (self._level, self._sums[k], self._cumulants[k])
+            # The levels are those of the positives.
+            _tilt.tilted_by_group(side.weights, side.h, run.starts, rate, abs(rate) * largest, k == 0, *out)
         if x == 0.0:
             self._before[:] = self._sums[0]
         (pos_sums, neg_sums), (pos, neg) = self._sums, self._cumulants
@@ -326,11 +327,6 @@ class GroupLine(Line):
             return self._of_faint(alpha)
         self._noise = ROUNDING * size
         return self.sign * g, slope, self.sign * bend
-
-    def _tilt(self, k: int, rate: float, top: float) -> None:
-        """Fill in the sums and cumulants of a side; the levels are those of the positives."""
-        side, out = self.sides[k], (self._level, self._sums[k], self._cumulants[k])
-        _tilt.tilted_by_group(side.weights, side.h, self._runs[k].starts, rate, top, k == 0, *out)
 
     def _of_faint(self, alpha: float) -> Slope:
         """Return the slope from sums off the level of the heaviest positive of every group, with one common factor.
@@ -413,29 +409,6 @@ class GroupLine(Line):
         limit = np.logaddexp.reduce(at[touches])
         log_excess = float(np.logaddexp.reduce(np.concatenate([stays, both[~touches]])) - limit)
         return 0.0, 0.0, _softplus(log_excess)
-
-
-class CellLine(GroupLine):
-    """F_p along a ranker of few values, with groups: a `GroupLine` of sums of the weights by group and value."""
-
-    def __init__(
-        self, p: float, masses: tuple[Vector, Vector], values: Vector, direction: Direction, sign: float
-    ) -> None:
-        """Take the sums of u and w, (G, V), and the V values."""
-        nothing, run = np.empty(0), Run(None, np.arange(len(masses[0]) + 1))
-        u, w = [Side(nothing, values, None, mass, scale) for mass, scale in zip(masses, (-1.0, p), strict=True)]
-        super().__init__(p, (u, w), direction, sign, (run, run))
-        self._room = np.empty(values.size)
-        self.faint = False
-        """Whether the step needs the rows."""
-
-    def _tilt(self, k: int, rate: float, top: float) -> None:
-        side, out = self.sides[k], (self._level, self._sums[k], self._cumulants[k])
-        _tilt.tilted_cells(side.weights, side.h, rate, top, k == 0, self._room, *out)
-
-    def _of_faint(self, alpha: float) -> Slope:
-        self.faint = True
-        return 0.0, 0.0, 0.0
 
 
 def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope: float, bend: float) -> float:
