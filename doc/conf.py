@@ -86,7 +86,7 @@ html_theme_options = {
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 3,
-    "show_nav_level": 2,
+    "show_nav_level": 1,
     "show_toc_level": 1,
     "back_to_top_button": True,
     "footer_start": ["copyright"],
