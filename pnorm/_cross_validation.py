@@ -700,7 +700,7 @@ def cross_validate(
 
     Choose a measure that covers the part of the list that will be used. `positives_at_top` depends on one row of each
     fold and is the noisiest measure. The partial AUC down to some negatives depends on more rows, and chooses as well
-    or better even if the positives at the top are the final goal (page "Choosing p and when to stop"). The mean over
+    or better even if the positives at the top are the final goal (page "Choose p, rounds and penalties"). The mean over
     folds refers to lists of 1/F of the rows. It serves to compare p and t; it does not estimate the measure of a list
     of all rows. Counts such as `positives_at_top` grow with the positives of a list and fall with its negatives. If
     your folds differ in size, use a share instead. The largest of many means is biased upward as an estimate: measure

@@ -205,7 +205,7 @@ def probability(
     The probabilities refer to rows drawn like those of training, with the same shares of both classes and the same case
     weights. They are correct in the limit of many rows if the log odds are linear in the weak rankers and `lam` is the
     minimiser. After early stopping, with a penalty, on separable data, or at large p, they may be far off. The page
-    "Get probabilities from scores" shows how far, how to recalibrate, and how ``PNormPush`` finds a `slope`.
+    "Probabilities" shows how far, how to recalibrate, and how ``PNormPush`` finds a `slope`.
 
     References
     ----------

@@ -374,7 +374,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or another loss, there are no probabilities. It is then the score with the largest balanced accuracy on the rows
         of `fit`, half-way between two scores, and the highest one if several tie. Balanced accuracy gives both classes
         the same weight. If positives are rare, `predict` then flags many more rows than there are positives: 465 for 40
-        of 4,000, in an example of the page "scikit-learn". Use `cutoff` or `choose_cutoff` to set it by precision,
+        of 4,000, for example. Use `cutoff` or `choose_cutoff` to set it by precision,
         recall or a number of rows. With a cut-off, it is the largest number below `cutoff_.score`.
     cutoff_ : Cutoff or None
         The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of `score_samples`.
@@ -403,7 +403,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The page "Choosing p and when to stop" describes how ``solver="auto"`` chooses. The candidates are a straight line
+    The page "Choose p, rounds and penalties" describes how ``solver="auto"`` chooses. The candidates are a straight line
     and 255 cuts of each column, cuts in few steps, or a line alone; p = 1 or 4; and 11 penalties. The measure is the
     partial AUC down to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one
     standard error of the best, the one with the largest average precision is chosen and minimised over all rows. Among
@@ -1288,7 +1288,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         If `fit` chose parameters by cross-validation, its held-out rows correct the scale of the log odds (`slope_`).
         Otherwise overfitting, separable classes and early stopping make the probabilities too extreme or too moderate
-        (page "Get probabilities from scores"), and ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them. If
+        (page "Probabilities"), and ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them. If
         only the probabilities count, compare with logistic regression.
         """
         check_is_fitted(self)

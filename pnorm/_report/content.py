@@ -676,7 +676,7 @@ def _calibration(of: Findings) -> Section | None:
     ]
     told, is_wrong = markup.calibrated(of.quality)
     first = markup.in_first(of.quality)
-    how = "“Get probabilities from scores” in the documentation of pnorm shows how to recalibrate them."
+    how = "“Probabilities” in the documentation of pnorm shows how to recalibrate them."
     inside = sum(share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
     parts = (
         f"In {inside} of {len(rows)} parts of the rows, the mean predicted probability is inside the interval of the "

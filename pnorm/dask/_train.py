@@ -135,7 +135,7 @@ def train(
     two. Partitions of thresholds or categories keep their weights between rounds: 8 bytes for each positive row, 8
     (p = 1) or 16 for each negative row. Other partitions compute their scores from the coefficients in each reduction,
     at most O(N n) for N rows. On a cluster a reduction costs some milliseconds, plus one or two for each partition
-    (page "Rows on a cluster"). Few large partitions are better than many small ones.
+    (page "Larger than memory"). Few large partitions are better than many small ones.
 
     With groups, or another loss or price, scores and weights of all rows are arrays in this process. In each round
     8 to 24 bytes per row are sent: weights to the partitions, and outputs of the chosen weak ranker back.

@@ -234,7 +234,7 @@ def from_table(
     The kind of each column is read from the values of both sides together. A column of numbers gets cuts, placed as in
     `quantile_thresholds`. Text gets an indicator of each level. A boolean gets one indicator. Dates get cuts
     of the trend and indicators of the weekday, the hour and the month, where these vary. Missing values get an
-    indicator. Ids, free text and constant columns are left out. The page "Mixed tables" contains the rules.
+    indicator. Ids, free text and constant columns are left out. The page "How columns are read" contains the rules.
 
     Parameters
     ----------
