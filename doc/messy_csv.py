@@ -1,4 +1,4 @@
-"""Write quotes.csv, the file of the page "Use a messy CSV file": 600 quotes with what real files have.
+"""Write quotes.csv, the file of the page "How columns are read": 600 quotes with what real files have.
 
 Run ``python doc/messy_csv.py``, and then, for instance, ``pnorm quotes.csv --label Won --unlabelled rank``.
 """
