@@ -403,8 +403,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The page "Choose p, rounds and penalties" describes the choice of ``solver="auto"``. The candidates are a straight
-    line and 255 cuts of each column, cuts in few steps, or a line alone; p = 1 or 4; and 11 penalties. The measure is the
+    The page "Choose p, rounds and penalties" describes the choice of ``solver="auto"``. The candidates are a line
+    and 255 cuts of each column, cuts in few steps, or a line alone; p = 1 or 4; and 11 penalties. The measure is the
     partial AUC down to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one
     standard error of the best, the one with the largest average precision is chosen and minimised over all rows. Among
     equals, as on separable rows, lines with cuts come first, then cuts, then the smaller p and the larger penalty.
