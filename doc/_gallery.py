@@ -51,7 +51,10 @@ def crop_cards(app):
     """Show some panels on the cards of examples whose pictures have several."""
     folder = Path(app.srcdir) / "gallery" / "images"
     for name, ends in PANELS.items():
-        with Image.open(folder / f"sphx_glr_{name}_001_2_00x.png") as picture:
+        drawn = folder / f"sphx_glr_{name}_001_2_00x.png"
+        if not drawn.exists():  # with ``-D plot_gallery=0``
+            continue
+        with Image.open(drawn) as picture:
             box = [round(end * side) for end, side in zip(ends, 2 * picture.size, strict=True)]
             card = ImageOps.pad(
                 picture.convert("RGB").crop(box), app.config.sphinx_gallery_conf["thumbnail_size"], color="white"

@@ -1,5 +1,7 @@
 """Sphinx configuration. Build with: sphinx-build -W --keep-going doc doc/_build/html"""
 
+import contextlib
+import io
 import os
 import re
 import sys
@@ -11,6 +13,7 @@ from sphinx.ext import autosummary
 from sphinx.util import logging
 
 import pnorm
+from pnorm._command import main as command
 from pnorm._command import options
 
 project = "pnorm"
@@ -21,7 +24,6 @@ release = version = pnorm.__version__
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
     "_chart",
-    "_dark",
     "_held",
     "_meta",
     "sphinx.ext.autodoc",
@@ -81,7 +83,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_favicon = "_static/logo.svg"
 html_theme_options = {
-    "logo": {"text": f"pnorm {version}", "image_light": "_static/logo.svg", "image_dark": "_static/logo-dark.svg"},
+    "logo": {"text": f"pnorm {version}", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
@@ -136,6 +138,15 @@ os.environ["COLUMNS"] = "90"
 build = Path(__file__).parent / "_build"
 build.mkdir(exist_ok=True)
 (build / "help.txt").write_text(options.parser().format_help())
+
+# A report of the command, for howto/report.rst.
+(build / "report").mkdir(exist_ok=True)
+report = build / "report" / "report.html"
+if not report.exists():
+    leads = Path(__file__).parents[1] / "examples" / "leads.csv"
+    with contextlib.redirect_stdout(io.StringIO()):
+        command.main([str(leads), *["--label", "bought", "--id", "lead", "--budget", "100", "--report"], str(report)])
+html_extra_path = ["_build/report"]
 
 
 def as_rst(markdown):

@@ -129,4 +129,4 @@ for k, found in splits.items():
 #
 # * Let :func:`pnorm.cross_validate` or :class:`pnorm.sklearn.PNormPush` make
 #   the choice: :doc:`/howto/choosing`.
-# * Read when a larger p gains much: :doc:`/results/curves`.
+# * Read when a larger p gains: :doc:`/results/benchmarks`.

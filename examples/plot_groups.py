@@ -185,7 +185,7 @@ figure.legend(loc="outside upper center", ncols=2)
 #
 # * Train one score for each kind of query, if the kind is known when the query
 #   arrives.
-# * Read when p helps in query groups: :doc:`/results/queries`.
+# * Read when the push helps: :doc:`/which_tool`.
 # * Use cuts in place of columns: ``pnorm.rankers.quantile_thresholds``.
 # * Use groups in scikit-learn: ``PNormPush(group_weight="equal").fit(X, y,
 #   groups=query)``.

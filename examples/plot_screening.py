@@ -214,6 +214,6 @@ for name in ("p = 1", "p = 16"):
 #   and test.
 # * Read what each measure looks at: :doc:`/explanation/measures`.
 # * Combine the score with similarity search: :doc:`/howto/stacking`.
-# * Read when to expect a gain from p > 1: :doc:`/results/curves`.
+# * Read when to expect a gain from p > 1: :doc:`/results/benchmarks`.
 
 # sphinx_gallery_thumbnail_number = 1

@@ -1,9 +1,7 @@
 """The package as a whole: its public names, its files, its layers, its documents."""
 
-import ast
 import contextlib
 import doctest
-import functools
 import graphlib
 import importlib
 import importlib.util
@@ -14,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import types
 import typing
 from pathlib import Path
 
@@ -22,6 +19,7 @@ import demonstration
 import pytest
 import scipy.stats
 from facts import raises
+from imports import floors, imports, rooms
 from problems import HOME
 
 import pnorm
@@ -141,49 +139,6 @@ def test_every_source_file_is_installed():
     assert sources - listed == set()
 
 
-@functools.cache
-def imports():
-    """The modules of the package that each module imports, at its top or in a function."""
-    modules = {}
-    for path in (ROOT / "pnorm").rglob("*.py"):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    used = {}
-    for module, path in modules.items():
-        used[module] = set()
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-                names = [name if name in modules else node.module for name in names]
-            else:
-                continue
-            used[module] |= {name for name in names if name.split(".")[0] == "pnorm"} - {module}
-    return used
-
-
-def room(module):
-    """The folder, or the file of the package's own folder, that a module belongs to."""
-    return "pnorm._command" if module == "pnorm.__main__" else ".".join(module.split(".")[:2])
-
-
-def rooms():
-    """The rooms that each room imports."""
-    found = {}
-    for module, others in imports().items():
-        found.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
-    return found
-
-
-def floors(of_rooms):
-    """The floor of every room: one above the highest that it imports."""
-    floor = {}
-    for name in graphlib.TopologicalSorter(of_rooms).static_order():
-        floor[name] = 1 + max((floor[other] for other in of_rooms.get(name, ())), default=0)
-    return floor
-
-
 def test_imports_make_no_circle_between_folders_nor_within_one():
     used, of_rooms = imports(), rooms()
     assert len(used) > 40
@@ -196,44 +151,13 @@ def test_imports_make_no_circle_between_folders_nor_within_one():
     assert sum(map(len, of_rooms.values())) <= 235
 
 
-def test_the_picture_of_the_layout_is_that_of_the_imports():
-    drawn = (ROOT / "doc" / "_static" / "layout.svg").read_text(encoding="utf-8")
-    drawn = re.search("<dc:description>(.*?)</dc:description>", drawn)[1]
-    assert drawn == layout(rooms()), "draw it again: python doc/layout.py"
-
-
-def test_every_chart_is_drawn_for_light_and_dark_pages_and_stands_on_a_page():
-    script = (ROOT / "doc" / "charts.py").read_text(encoding="utf-8")
-    drawn = {
-        name.replace("_", "-") for name in re.findall(r"^    (\w+),$", script.split("\nCHARTS = [")[1], re.MULTILINE)
-    }
-    shown = {
-        name for page in PAGES for name in re.findall(r"^\.\. chart:: (\S+)$", page.read_text(encoding="utf-8"), re.M)
-    }
-    assert drawn == shown
-    assert all((ROOT / "doc" / "_static" / f"{name}{of}.svg").is_file() for name in drawn for of in ("", "-dark"))
-
-
-def test_a_caption_is_not_beside_the_picture_that_the_theme_hides(monkeypatch):
-    pytest.importorskip("sphinx")
-    from docutils.core import publish_doctree
-
-    monkeypatch.syspath_prepend(str(ROOT / "doc"))
-    tree = publish_doctree(".. figure:: /_static/layout.svg\n\n   The caption.\n")
-    tree.settings.env = types.SimpleNamespace(srcdir=str(ROOT / "doc"))
-    importlib.import_module("_dark").Dark(tree).apply()
-    (figure,) = tree.children
-    both, caption = figure.children
-    assert not both["classes"]
-    assert [image["classes"] for image in both.children] == [["only-light"], ["only-dark"]]
-    assert caption.astext() == "The caption."
-
-
-def layout(of_rooms):
-    """The rooms of every floor, from the bottom up, as text."""
-    floor = floors(of_rooms)
-    by_floor = [sorted(name for name in floor if floor[name] == k + 1) for k in range(max(floor.values()))]
-    return "; ".join(" ".join(of_floor) for of_floor in by_floor)
+def test_every_picture_stands_on_a_page():
+    script = (ROOT / "doc" / "pictures.py").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"\w+", re.search(r"^PICTURES = \(([^)]*)\)", script, re.MULTILINE)[1]))
+    kept = {path.stem for path in (ROOT / "doc" / "_static").glob("*.svg")} - {"logo"}
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    shown = set(re.findall(r"^ *\.\. chart:: (\S+)$", pages, re.MULTILINE))
+    assert {name.replace("_", "-") for name in drawn} | kept == shown
 
 
 def modules_with_examples():
@@ -390,22 +314,14 @@ def test_the_numbers_in_the_readme_are_those_of_the_scripts():
     assert [behind for _, behind in counted[own]] == ["0", "0", "0"]  # never behind
     assert counted[own][1][0] == "2"  # in average precision
     # partial AUC and time on public sets
-    sets = {title: of for title, of in re.findall(r"^(\w+): \d+ rows(.*?)(?=^\w+: \d+ rows|\Z)", additive, re.M | re.S)}
-
-    def of_method(name, method):
-        return re.search(rf"^   \* - {method}\n((?:     - .*\n){{5}})", sets[name], re.MULTILINE)[1].split("\n     - ")
-
-    push = more(of_method("magic", "p = 1"))
-    assert f"its gain is small: {push} of partial AUC on MAGIC, and" in text
-    times = [float(of_method(name, "default")[-1]) for name in sets]
-    assert f"`fit` takes {min(times):.0f} to {max(times):.0f} s on eight public sets, boosted trees less" in text
+    (_, *sets), *rows = [re.findall(r"- (.*)", line) for line in re.split(r"^   \* ", additive, flags=re.MULTILINE)[1:]]
+    of_method = {method: dict(zip(sets, cells, strict=True)) for method, *cells in rows}
     assert len(sets) == 8
-    assert max(float(of_method(name, "HistGradientBoosting")[-1]) for name in sets) < 1
-
-
-def more(cells):
-    """The size of a difference of partial AUC, with its standard error."""
-    return re.search(r"0\.\d{3} ± 0\.\d{3}", cells[0])[0]
+    push = of_method["p = 1"]["MAGIC"].strip("*\u2212")
+    assert f"its gain is small: {push} of partial AUC on MAGIC, and" in text
+    times = [float(time) for time in of_method["seconds, PNormPush()"].values()]
+    assert f"`fit` takes {min(times):.0f} to {max(times):.0f} s on eight public sets, boosted trees less" in text
+    assert max(map(float, of_method["seconds, HistGradientBoosting"].values())) < 1
 
 
 def test_the_shortfalls_that_the_benchmarks_exclude_are_those_of_the_table():
@@ -416,8 +332,8 @@ def test_the_shortfalls_that_the_benchmarks_exclude_are_those_of_the_table():
         for name, by, error in re.findall(r"\* - (\w+)\n     - \S+\s(\S+)\s±\s(\S+)", table)
     }
     assert len(ends) == 8
-    assert {name for name, end in ends.items() if end < 0.02} == {"wdbc", "adult", "bank"}
-    told = [f"{ends[name.lower()]:.3f} on {name}" for name in ("MAGIC", "Spambase", "Pima", "Housing", "Ionosphere")]
+    assert {name for name, end in ends.items() if end < 0.02} == {"WDBC", "Adult", "Bank"}
+    told = [f"{ends[name]:.3f} on {name}" for name in ("MAGIC", "Spambase", "Pima", "Housing", "Ionosphere")]
     assert f"They end at {', '.join(told[:-1])} and {told[-1]}." in page
 
 
@@ -563,7 +479,6 @@ except ImportError:
     import _xxsubinterpreters as interpreters
 attempt = '''
 import sys
-import types
 sys.path[:0] = [""]
 try:
     import pnorm
