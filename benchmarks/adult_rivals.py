@@ -39,10 +39,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 sys.path.insert(0, str(Path(__file__).parent))
-from command_line import parser_of
-from mixed import adult
-from public_sets import corrected_error
 from reproduce import print_columns
+from shared import corrected_error, data_folder, parser_of
 
 import pnorm
 from pnorm._job import hold_out
@@ -67,9 +65,14 @@ AS_THEY_COME = {f"{name}, as they come": name for name in (BOOSTED, ADDITIVE)}
 RIVALS = NO_PUSH, STEPS, ADDITIVE, BOOSTED, *AS_THEY_COME, CURVES, LINEAR
 
 
+COLUMNS = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship",
+           "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"]  # fmt: skip
+
+
 def table():
     """Return the rows, with missing values, and which of them are positive."""
-    frame, y = adult()
+    frame = pd.read_csv(data_folder() / "adult.data.gz", names=COLUMNS, skipinitialspace=True)
+    y = (frame.pop("income") == ">50K").to_numpy()
     return frame.mask(frame == "?"), y
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from command_line import data_folder, parser_of
 from scipy.sparse import csr_array, hstack, random_array
+from shared import data_folder, parser_of
 
 import pnorm
 

@@ -7,9 +7,9 @@ and names the scripts that measure the same at full length.
 """
 
 import numpy as np
-from command_line import parser_of
 from scipy.optimize import minimize
 from scipy.special import logsumexp, ndtr
+from shared import parser_of
 
 import pnorm
 

@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from command_line import parser_of
+from shared import parser_of
 
 from pnorm._job.quality import quality
 from pnorm._report import markup

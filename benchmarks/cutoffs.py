@@ -23,9 +23,9 @@ import itertools
 from functools import partial
 
 import numpy as np
-from command_line import parser_of
 from scipy.special import ndtr
 from scipy.stats import beta, binom
+from shared import parser_of
 
 import pnorm
 from pnorm import _cutoff

@@ -21,7 +21,7 @@ little.
 """
 
 import numpy as np
-from command_line import parser_of
+from shared import parser_of
 
 import pnorm
 from pnorm import metrics

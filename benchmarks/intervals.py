@@ -26,7 +26,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from command_line import parser_of
+from shared import parser_of
 
 from pnorm import metrics
 from pnorm.metrics._by_name import first_negatives

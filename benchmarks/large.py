@@ -14,8 +14,8 @@ from pathlib import Path
 import dask.dataframe
 import numpy as np
 import pandas
-from command_line import parser_of
 from distributed import Client, LocalCluster
+from shared import parser_of
 
 import pnorm
 import pnorm.dask

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from command_line import parser_of
 from numpy.typing import NDArray
+from shared import parser_of
 
 import pnorm
 from pnorm import _checks, _files, datasets, metrics, plotting, rankers

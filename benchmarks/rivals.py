@@ -17,7 +17,7 @@ from functools import partial
 from statistics import mean, median
 
 import numpy as np
-from command_line import parser_of
+from shared import parser_of
 
 import pnorm
 

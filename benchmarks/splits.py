@@ -20,9 +20,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from command_line import parser_of
-from public_sets import corrected_error
 from reproduce import print_columns
+from shared import corrected_error, parser_of
 
 from pnorm._command.main import main as command
 

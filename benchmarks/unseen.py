@@ -18,9 +18,8 @@ positives. The intervals are Student's, of the printed digits.
 import warnings
 
 import numpy as np
-from command_line import parser_of
-from public_sets import corrected_error, measured
 from scipy.stats import t
+from shared import corrected_error, measured, parser_of
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from pnorm._job.baselines import CURVES, LINEAR, TREES, baselines

@@ -43,8 +43,8 @@ TERMS = {BOTH: "lines with fine steps", STEPS: "step functions", CUTS: "step fun
 
 OFFERED = (BOTH, STEPS, LINES)
 """The kinds that are compared: lines with fine steps, step functions, and straight lines. The first of equal ones is
-chosen. Straight lines are for rows whose truth is straight (``benchmarks/straight.py``). Four kinds and five powers
-cost three times as much and are no better: see "both, steps; p = 1, 4"."""
+chosen. Straight lines are for rows whose truth is straight (``benchmarks/straight.py`` at 096f0207). Four kinds and
+five powers cost three times as much and are no better."""
 
 N_CUTS = 255
 """Largest number of cuts of a column, as many as fit a byte. The penalty keeps the score smooth."""
@@ -432,7 +432,7 @@ def out_of_fold(
     rows to training rows. For all rows in 5 folds it is 1.5. The error is too large where the classes are far apart,
     which does not change the verdict. A t interval of the best mean over the folds, with this factor, is worse founded.
     Of 150 sets of 60 rows without signal, it called 16 better than chance, and this rule none
-    (``benchmarks/chance.py``).
+    (``benchmarks/chance.py`` at 096f0207).
     """
     sides = [(-fold.neg, -fold.pos) if push == "bottom" else (fold.pos, fold.neg) for fold in folds]
     n_held = sum([pos.size + neg.size for pos, neg in sides])

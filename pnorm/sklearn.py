@@ -1844,7 +1844,7 @@ def _certificate(
     of_rows = [about.get(f"{side}_{what}") for what in ("weight", "group") for side in ("pos", "neg")]
     pos, neg = rows.sides()
     how: dict[str, Any] = {"few": max_columns is not None, "push": push, "group_weight": group_weight, **added}
-    return diagnostics._certificate._certificate_of_model(pos, neg, H, p, lam, *of_rows, **how)
+    return diagnostics._certificate_of_model(pos, neg, H, p, lam, *of_rows, **how)
 
 
 def _folds(cv: Any, X: Any, y: Any, groups: Any) -> NDArray[np.intp] | None:

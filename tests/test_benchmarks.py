@@ -78,13 +78,13 @@ def test_every_script_says_what_it_measures_and_what_it_takes():
             assert f"\n{title}\n" in text, name
             assert re.search(r"\nTakes \S.*\. Needs \S.* \(benchmarks/README.md\)\.\n", text), name
         else:
-            assert code not in (None, "command_line", "public_sets", "pnorm"), name  # a package that is not installed
+            assert code not in (None, "shared", "pnorm"), name  # a package that is not installed
     assert sum(code == 0 for code, _ in answers.values()) > 10
 
 
 def test_a_script_without_the_public_sets_says_what_to_set(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(FOLDER)
-    folder = importlib.import_module("command_line").data_folder
+    folder = importlib.import_module("shared").data_folder
     monkeypatch.setenv("PNORM_DATA", str(tmp_path))
     assert folder() == tmp_path
     monkeypatch.setenv("PNORM_DATA", str(tmp_path / "none"))
@@ -93,16 +93,6 @@ def test_a_script_without_the_public_sets_says_what_to_set(monkeypatch, tmp_path
     monkeypatch.delenv("PNORM_DATA")
     with pytest.raises(SystemExit, match="not set"):
         folder()
-
-
-def test_from_a_file_to_the_report(monkeypatch, capsys):
-    pytest.importorskip("lightgbm")
-    monkeypatch.syspath_prepend(FOLDER)
-    script = importlib.import_module("file_to_report")
-    how = ["--rows", "200", "--threads", "1", "--repeat", "1", "--trees", "1"]
-    script.main([*how, "--", "-t", "1", "--holdout", "0"])
-    _, *told = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in told] == ["pnorm", "pandas + LightGBM"]
 
 
 @pytest.mark.usefixtures("few_points")

@@ -271,7 +271,6 @@ def test_probability_is_the_formula():
 
 @pytest.mark.parametrize(("p", "push"), [(1, "top"), (2, "top"), (4, "top"), (8, "top"), (4, "bottom")])
 def test_probabilities_of_a_well_specified_population_are_right(p, push):
-    """benchmarks/calibration.py has the same with a million rows."""
     rng = np.random.default_rng(p)
     X = rng.normal(size=(60_000, 5))
     true = 1 / (1 + np.exp(-(X @ [1.0, -0.8, 0.6, 0.0, 0.4] - 1.0)))

@@ -1,17 +1,243 @@
-"""Public data sets from files that a user has fetched."""
+"""Data sets: one that is generated from rules, one that is simulated, seven that are read from files, and a reader of
+svmlight files.
+
+The package does not contain the seven files. They are the public files, byte for byte, and are read from the folder
+``data_home``, by default the folder in the environment variable ``PNORM_DATA``. Their sha256 is checked. If a file is
+missing and scikit-learn is installed, the copy of the data set at OpenML is fetched into ``data_home``, or into the
+data folder of scikit-learn. It must contain the same rows, in any order.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm.datasets._dataset import Dataset
+from pnorm import _checks
+from pnorm._checks import FilePath, Seed
+from pnorm._checks.text import install
+
+__all__ = [
+    "Dataset",
+    "GradedLists",
+    "a9a",
+    "housing",
+    "insurance_claims",
+    "ionosphere",
+    "magic",
+    "pima",
+    "read_svmlight",
+    "spambase",
+    "tic_tac_toe",
+    "wdbc",
+]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Dataset:
+    """Rows with labels.
+
+    Attributes
+    ----------
+    X : ndarray or scipy.sparse.csr_array, shape (N, d)
+        The rows.
+    y : ndarray of int, shape (N,)
+        1 for a positive row, 0 for a negative one.
+    names : tuple of str
+        Names of the d columns.
+    citation : str
+        The source of the data.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> data.X.shape, data.y[:3], data.names[:2]
+    ((958, 9), array([0, 0, 0]), ('top-left', 'top-middle'))
+    >>> data.pos.shape, data.neg.shape
+    ((626, 9), (332, 9))
+    """
+
+    X: Any
+    y: NDArray[np.int64]
+    names: tuple[str, ...]
+    citation: str
+
+    @property
+    def pos(self) -> Any:
+        """The positive rows, (I, d)."""
+        return self.X[self.y == 1]
+
+    @property
+    def neg(self) -> Any:
+        """The negative rows, (K, d)."""
+        return self.X[self.y == 0]
+
+    def __repr__(self) -> str:
+        positives = int(self.y.sum())
+        return f"<{positives} positives and {self.y.size - positives} negatives in {self.X.shape[1]} columns>"
+
+
+_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+_O, _X, _BLANK = 0, 1, 2  # the coding of TR2005-874
+
+
+def tic_tac_toe() -> Dataset:
+    """Return all 958 final boards of tic-tac-toe, with the label "x has won".
+
+    x moves first, and a game ends with three in a row or a full board. A board is positive if x has
+    three in a row (626 of 958). The columns are the nine squares, row by row from the top left,
+    with o = 0, x = 1 and blank = 2 as in TR2005-874. The boards are those of the UCI set
+    "Tic-Tac-Toe Endgame"; here they are generated from the rules, in lexicographic order.
+
+    Returns
+    -------
+    Dataset
+        958 rows, 9 columns, 626 positives.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> data
+    <626 positives and 332 negatives in 9 columns>
+    >>> data.names[:2]
+    ('top-left', 'top-middle')
+    """
+    ends = _ends()
+    boards = sorted(ends)
+    rows, columns = ("top", "middle", "bottom"), ("left", "middle", "right")
+    return Dataset(
+        X=np.array(boards, dtype=np.float64),
+        y=np.array([ends[board] for board in boards], dtype=np.int64),
+        names=tuple(f"{row}-{column}" for row in rows for column in columns),
+        citation="D. Aha, Tic-Tac-Toe Endgame, UCI Machine Learning Repository, 1991, doi:10.24432/C5688J",
+    )
+
+
+def _ends() -> dict[tuple[int, ...], bool]:
+    """Return every board that ends a game, with whether x has won, by playing all games."""
+    ends: dict[tuple[int, ...], bool] = {}
+    boards: set[tuple[int, ...]] = {(_BLANK,) * 9}
+    for mover, other in [(_X, _O), (_O, _X)] * 5:
+        following: set[tuple[int, ...]] = set()
+        for board in boards:
+            won = any(all(board[square] == other for square in line) for line in _LINES)
+            if won or _BLANK not in board:
+                ends[board] = won and other == _X
+                continue
+            free = (square for square in range(9) if board[square] == _BLANK)
+            following |= {(*board[:square], mover, *board[square + 1 :]) for square in free}
+        boards = following
+    return ends
+
+
+# A set that is simulated ------------------------------------------------------------------------------
+
+_KINDS = {
+    "honest": (2000, 5.0, 0.5, 0.5, 6.0, 0.5),
+    "careless": (3500, 10.0, 2.5, 0.2, 9.0, 1.0),
+    "staged": (2000, 5.0, 0.0, 1.0, 2.0, 0.5),
+}
+"""The means of the columns for each kind of claim."""
+_WRONG = 0.2
+
+
+def insurance_claims(n: int = 20_000, seed: Seed = 0, *, staged: float = 0.1) -> Dataset:
+    """Return simulated insurance claims: which of them can be paid without review?
+
+    No real claim is among the rows; each row is an independent draw from the process below. A claim that is in order
+    is positive. One claim in five is wrong, and there are two kinds of wrong claims. Most are careless: the amount is
+    large, the claim is late, papers and photos are missing, and the policy is old. A few are staged: their papers are
+    better than those of honest claims, and the policy is new. Coefficients that lower the scores of the many careless
+    claims raise the scores of the few staged claims, which so reach the top of the list, where claims are paid.
+
+    The process was written for this package, to show when p > 1 helps: a weighted sum of the columns cannot fit both
+    kinds at once. With ``staged=0`` there is one kind of wrong claims, and p changes little. The numbers are in
+    ``benchmarks/demonstration.py``, beside those of logistic regression.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, 1 or more.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result.
+    staged : float
+        The share of the wrong claims that are staged, from 0 to 1.
+
+    Returns
+    -------
+    Dataset
+        `n` rows, 6 columns, about 80 % positives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `n` is not an integer of 1 or more, `staged` is not between 0 and 1, or there is no such `seed`.
+
+    Notes
+    -----
+    A claim is wrong with probability 0.2; a wrong claim is staged with probability `staged`. The columns
+    are independent given the kind of the claim. Their means, before rounding:
+
+    =====================  ======  ========  ======  ==================================
+    column                 honest  careless  staged  distribution
+    =====================  ======  ========  ======  ==================================
+    ``amount``             2000    3500      2000    gamma, shape 2, rounded
+    ``days to report``     5       10        5       exponential, rounded down
+    ``documents missing``  0.5     2.5       0       Poisson
+    ``photos``             0.5     0.2       1       1 (there are photos) or 0
+    ``years insured``      6       9         2       exponential, rounded to one decimal
+    ``earlier claims``     0.5     1         0.5     Poisson
+    =====================  ======  ========  ======  ==================================
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> data = pnorm.datasets.insurance_claims()
+    >>> data
+    <16040 positives and 3960 negatives in 6 columns>
+    >>> data.names[:3]
+    ('amount', 'days to report', 'documents missing')
+
+    Train on one half, and count the wrong claims among the first 1000 of the other half:
+
+    >>> X, y, held_out, label = data.X[:10_000], data.y[:10_000], data.X[10_000:], data.y[10_000:]
+    >>> H = pnorm.rankers.normalized(X[y == 1], X[y == 0])
+    >>> for p in (1, 4):
+    ...     lam, _ = pnorm.train(X[y == 1], X[y == 0], H, p)
+    ...     first = np.argsort(-pnorm.score(held_out, H, lam))[:1000]
+    ...     print(f"p = {p}: {(label[first] == 0).sum()} wrong")
+    p = 1: 42 wrong
+    p = 4: 25 wrong
+    """
+    n, share, rng = _checks.count(n, "n", 1), _checks.share(staged, "staged"), _checks.generator(seed)
+    wrong = rng.random(n) < _WRONG
+    kind = np.where(wrong, np.where(rng.random(n) < share, 2, 1), 0)
+    amount, days, missing, photos, years, earlier = np.array(list(_KINDS.values())).T[:, kind]
+    columns = {
+        "amount": rng.gamma(2.0, amount / 2.0).round(),
+        "days to report": np.floor(rng.exponential(days)),
+        "documents missing": rng.poisson(missing),
+        "photos": rng.random(n) < photos,
+        "years insured": rng.exponential(years).round(1),
+        "earlier claims": rng.poisson(earlier),
+    }
+    return Dataset(
+        X=np.column_stack(list(columns.values())).astype(np.float64),
+        y=(~wrong).astype(np.int64),
+        names=tuple(columns),
+        citation="Simulated by pnorm.datasets.insurance_claims; there are no real claims in it",
+    )
+
+
+# Sets that are read -----------------------------------------------------------------------------------
 
 
 def pima(data_home: str | os.PathLike[str] | None = None) -> Dataset:
@@ -258,6 +484,146 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     return _load(_A9A, data_home)
 
 
+# Files of queries -------------------------------------------------------------------------------------
+
+
+class GradedLists(NamedTuple):
+    r"""Rows of several lists with grades, for `pnorm.listwise.train`: ``train(*data)``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:1\n0 qid:7 1:0.1\n1 qid:4 2:0.2\n0 qid:4 1:0.3\n")
+    >>> data = pnorm.datasets.read_svmlight(path)
+    >>> data.X.shape, data.y, data.group
+    ((4, 3), array([2., 0., 1., 0.]), array([7, 7, 4, 4]))
+    >>> w, trace = pnorm.listwise.train(*data)
+    """
+
+    X: Any
+    """(N, d): the rows, a `scipy.sparse.csr_array`."""
+    y: NDArray[np.float64]
+    """(N,): the grades."""
+    group: NDArray[np.int64]
+    """(N,): the number of each row's query."""
+
+    def __repr__(self) -> str:
+        (n, d), lists = self.X.shape, np.unique(self.group).size
+        return f"<{n} rows of {lists} lists in {d} columns, grades {self.y.min():g} to {self.y.max():g}>"
+
+
+def read_svmlight(files: FilePath | Sequence[FilePath]) -> Any:
+    r"""Read rows, grades and queries from svmlight files, the format of the public learning-to-rank data sets.
+
+    A line is ``grade qid:query column:value column:value ... # comment``; columns that are left out are zero. The
+    function uses `sklearn.datasets.load_svmlight_files` and needs scikit-learn, the extra ``sklearn``.
+
+    Parameters
+    ----------
+    files : path, or sequence of paths
+        A file, or several files of one data set, such as training and test files, which get the same columns. Files
+        that end in ``.gz`` or ``.bz2`` are unpacked.
+
+    Returns
+    -------
+    GradedLists, or list of GradedLists
+        For every file `X`, `y` and `group`. Columns are counted from 1 if no file has a column 0, up to the largest
+        column with a value; ``X.resize((N, d))`` adds empty columns.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file does not exist.
+    ImportError
+        If scikit-learn is not installed.
+    ValueError, TypeError
+        If a line has another format (the message contains its number), a row has no query or a grade that is not
+        finite, a file has no rows, or a compressed file is damaged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:1 # the best\n0 qid:7 1:0.1\n1 qid:4 2:0.2\n")
+    >>> data = pnorm.datasets.read_svmlight(path)
+    >>> data
+    <3 rows of 2 lists in 3 columns, grades 0 to 2>
+    >>> data.X.toarray()
+    array([[0.5, 0. , 1. ],
+           [0.1, 0. , 0. ],
+           [0. , 0.2, 0. ]])
+    >>> data.y, data.group
+    (array([2., 0., 1.]), array([7, 7, 4]))
+    """
+    import zlib
+
+    from scipy.sparse import csr_array, get_index_dtype
+
+    paths = [files] if isinstance(files, (str, os.PathLike)) else files
+    if (
+        not isinstance(paths, (list, tuple))
+        or not paths
+        or not all([isinstance(path, (str, os.PathLike)) for path in paths])
+    ):
+        raise TypeError(f"files must be the path of a file, or a list of paths; got {files!r}")
+    try:
+        from sklearn.datasets import load_svmlight_files
+    except ImportError:
+        raise ImportError(f"read_svmlight needs scikit-learn. {install('sklearn')}") from None
+    with contextlib.ExitStack() as stack:
+        sources = [_Lines(stack.enter_context(_unpacked(path))) for path in paths]
+        try:
+            found = load_svmlight_files(sources, query_id=True)
+        except (ValueError, OverflowError, EOFError, OSError, zlib.error) as error:
+            at = "".join([f"{path}, line {s.number}: " for path, s in zip(paths, sources, strict=True) if s.number])
+            if isinstance(error, (ValueError, OverflowError)):
+                raise ValueError(f"{at}{error}; a line is grade qid:query column:value ...") from error
+            raise ValueError(f"{at}{error}; the file cannot be unpacked: it is damaged or misnamed") from error
+    made = []
+    for path, X, y, group in zip(paths, found[::3], found[1::3], found[2::3], strict=True):
+        if y.size == 0:
+            raise ValueError(f"{path} has no rows")
+        if group.size != y.size:
+            raise ValueError(
+                f"{path} has {y.size} rows, and {group.size} of them have a query (qid:7, say, after the grade); all "
+                "need one. sklearn.datasets.load_svmlight_file reads rows without queries"
+            )
+        if not (finite := np.isfinite(y)).all():
+            i = int(finite.argmin())
+            raise ValueError(f"{path} has the grade {y[i]} in row {i}; grades must be finite")
+        index = get_index_dtype(maxval=max(X.nnz, *X.shape))  # not all of scikit-learn takes 64 bits
+        rows = csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
+        made.append(GradedLists(rows, y, group))
+    return made if paths is files else made[0]
+
+
+class _Lines:
+    """A file that knows the number of the line that is read; 0 before the first and after the last."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.number = file, 0
+        self.read = file.read
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.number = 1
+        for line in self._file:
+            yield line
+            self.number += 1
+        self.number = 0
+
+
+def _unpacked(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file that may be compressed."""
+    import bz2
+    import gzip
+
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(path)[1], open)
+    return cast(BinaryIO, opened(path, "rb"))
+
+
 _Labelled = tuple[Any, NDArray[np.bool_]]
 """Rows, and which of them are positive."""
 
@@ -488,3 +854,7 @@ _A9A = _Source(
     labels=("1", "1.0"),
     rows="ea484a3f56fb0a001fd1b90e141338c0",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,20 +1,55 @@
-"""Public sets in random splits, for studies that take long."""
+"""What the scripts share: their command lines, and public sets in random splits."""
 
+import argparse
 import csv
 import gzip
 import io
 import json
+import os
+import re
 import sys
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from command_line import data_folder
-from sklearn.model_selection import StratifiedShuffleSplit
 
 import pnorm
 from pnorm import metrics
+
+
+def parser_of(file, text):
+    """Return a parser for a script. Its help is the docstring, with the needs and the time that README.md has."""
+    table = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    needs, takes = re.search(rf"^\| `{Path(file).name}` \|.*\| (.*?) ?\| (.*) \|$", table, re.MULTILINE).groups()
+    needed = {"data": "PNORM_DATA", "rivals": "the group rivals"}
+    named = " and ".join(needed.get(need, need) for need in needs.split(", ") if need) or "no more than the extra test"
+    return argparse.ArgumentParser(
+        prog=f"python benchmarks/{Path(file).name}",
+        description=text,
+        epilog=f"Takes {takes}. Needs {named} (benchmarks/README.md).",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def data_folder():
+    """Return the folder that PNORM_DATA names, or end the script with a line that says what to set."""
+    named = os.environ.get("PNORM_DATA")
+    if not named or not Path(named).is_dir():
+        found = f"there is no folder {named}" if named else "it is not set"
+        raise SystemExit(
+            f"PNORM_DATA must name the folder of the public data sets; {found}. "
+            "benchmarks/README.md and help(pnorm.datasets) describe the files"
+        )
+    return Path(named)
+
+
+def list_table(lines, option):
+    """Lines of cells as reStructuredText, the first one the header; an option such as ``:class: dense``."""
+    rows = "".join("   * - " + "\n     - ".join(line) + "\n" for line in lines)
+    return f".. list-table::\n   :header-rows: 1\n   {option}\n\n{rows}"
+
 
 OVERLAP = 0.5
 """Rows to judge by for each row to train on: see `splits`."""
@@ -84,6 +119,8 @@ READERS |= {"housing": housing, "adult": adult, "bank": bank}
 
 def splits(data, n):
     """Rows to train on and rows to judge by, two thirds and one third, stratified, n times."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
     return StratifiedShuffleSplit(n, test_size=1 / 3, random_state=0).split(np.zeros(len(data.y)), data.y)
 
 
@@ -137,7 +174,7 @@ def corrected_error(differences, overlap=OVERLAP):
     return float(d.std(ddof=1) * np.sqrt(1 / d.size + overlap))
 
 
-def compared(runs, base, overlap=OVERLAP):
+def compared(runs, base):
     """A line per method: means of the measures, and differences to one of them with their errors.
 
     Each method is compared on the splits for which there are both.
@@ -151,7 +188,7 @@ def compared(runs, base, overlap=OVERLAP):
             d = values - of_base
             cell = f"{values.mean():.3f}"
             if method != base:
-                cell += f" {d.mean():+.3f} \u00b1{corrected_error(d, overlap):.3f} ({(d > 0).sum()}:{(d < 0).sum()})"
+                cell += f" {d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({(d > 0).sum()}:{(d < 0).sum()})"
             cells.append(cell)
         lines.append([method, *cells])
     return lines
