@@ -30,7 +30,8 @@ DARK = {
     RED: "#ff8a50",
     PURPLE: "#e3a0c8",
     GREY: "#9aa4b0",
-    "#440154": "#228b8d",  # of two series in the order of their keys, as pnorm.plotting draws them
+    "#440154": "#228b8d",  # of two or three series in the order of their keys, as pnorm.plotting draws them
+    "#2d718e": "#58c765",
     "#58c765": "#fde725",
 }
 

@@ -142,10 +142,9 @@ build.mkdir(exist_ok=True)
 # A report of the command, for howto/report.rst.
 (build / "report").mkdir(exist_ok=True)
 report = build / "report" / "report.html"
-if not report.exists():
-    leads = Path(__file__).parents[1] / "examples" / "leads.csv"
-    with contextlib.redirect_stdout(io.StringIO()):
-        command.main([str(leads), *["--label", "bought", "--id", "lead", "--budget", "100", "--report"], str(report)])
+leads = Path(__file__).parents[1] / "examples" / "leads.csv"
+with contextlib.redirect_stdout(io.StringIO()):
+    command.main([str(leads), *["--label", "bought", "--id", "lead", "--budget", "100", "--report"], str(report)])
 html_extra_path = ["_build/report"]
 
 

@@ -427,6 +427,30 @@ def readable():
     return figure
 
 
+def drawing_ranked_list():
+    *_, lists, _ = claims_in_training()
+    return drawn(lambda ax: pnorm.plotting.ranked_list(lists, top=120, ax=ax), (WIDTH, 2.3))
+
+
+def drawing_weights():
+    pos, neg, lines, *_ = claims_in_training()
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15, names=lines.names)
+    lam, _ = pnorm.train(pos, neg, H, p=4)
+    return drawn(lambda ax: pnorm.plotting.weights(lam, H, top=8, ax=ax), (WIDTH, 3.2))
+
+
+def drawing_cross_validation():
+    pos, neg, *_ = claims_in_training()
+    found = pnorm.cross_validate(pos[:800], neg[:200], pnorm.rankers.normalized, [1, 4, 16], t_max=100, folds=5)
+    return drawn(lambda ax: pnorm.plotting.cross_validation(found, ax=ax))
+
+
+def drawing_coefficient_path():
+    pos, neg, lines, *_ = claims_in_training()
+    path = pnorm.minimize_path(pos, neg, lines, 4, l2=10.0 ** np.arange(-3, 5))
+    return drawn(lambda ax: pnorm.plotting.coefficient_path(path, ax=ax), (WIDTH, 3.6))
+
+
 def drawing_trace():
     pos, neg, lines, *_ = claims_in_training()
     found = {"train": pnorm.train(pos, neg, lines, 4)[1], "minimize": pnorm.minimize(pos, neg, lines, 4)[1]}
@@ -689,7 +713,8 @@ def layout():
 
 PICTURES = (
     additive_summary, unseen, experiments, speed, claims, readable,
-    drawing_roc, drawing_push_path, drawing_shapes, drawing_trace,
+    drawing_ranked_list, drawing_roc, drawing_push_path, drawing_weights, drawing_shapes, drawing_trace,
+    drawing_cross_validation, drawing_coefficient_path,
     hulls, gaps, guarantees, ring, refits, layout,
 )  # fmt: skip
 DRAWN = {draw.__name__.replace("_", "-"): draw for draw in PICTURES}
