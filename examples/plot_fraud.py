@@ -165,8 +165,7 @@ print(model.choose_cutoff(payments[tune], fraud[tune], precision=0.6))
 # %%
 # The precision on these days is higher than 60 %, because the promise has to
 # hold with 95 % confidence on new payments like these. From now on ``predict``
-# takes the payments with ``decision_function`` above 0, since
-# ``decision_function`` already subtracts the cut-off. On the test days:
+# takes the payments at or above the cut-off. On the test days:
 
 flagged = model.predict(payments[test])
 print(

@@ -15,6 +15,8 @@ the score.
 # known diagnosis. Ten properties of the cell nuclei were measured on an image
 # of each tumour. A random 40 % of the tumours are kept for the test.
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -24,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pnorm
 from pnorm.metrics import auc, positives_at_top, recall_at
+from pnorm.rankers import from_table
 from pnorm.sklearn import PNormPush
 
 data = load_breast_cancer(as_frame=True)
@@ -52,8 +55,8 @@ for name, part in (("train", train), ("test", test)):
 #
 # The penalty is chosen by cross-validation.
 
-rules = {"n_cuts": 15, "linear": False, "max_columns": 4}
-model = PNormPush(p=4, monotone=dict.fromkeys(tumours, 1), **rules)
+cuts = partial(from_table, n_cuts=15, monotone=dict.fromkeys(tumours, 1))
+model = PNormPush(p=4, rankers=cuts, max_columns=4)
 model.fit(tumours.iloc[train], malignant[train])
 print(model.cross_validation_.best)
 
@@ -99,7 +102,7 @@ print(card)
 # 86 malignant tumours in the test. "top" counts those before the first benign
 # one, and "first 90" is their share among the first 90 tumours.
 
-simple = PNormPush(p=1, monotone=dict.fromkeys(tumours, 1), **rules)
+simple = PNormPush(p=1, rankers=cuts, max_columns=4)
 simple.fit(tumours.iloc[train], malignant[train])
 logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 logistic.fit(tumours.iloc[train], malignant[train])

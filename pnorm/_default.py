@@ -288,6 +288,7 @@ def choose(
     sizes: Size | None = None,
     judge: Any = False,
     units: Any = None,
+    metric: Any = None,
     **how: Any,
 ) -> Chosen:
     """Choose the parameters that are None, and p and the kind if there are several, by cross-validation of minimisers.
@@ -298,7 +299,8 @@ def choose(
     sample, including held-out rows, as they do not depend on the labels. Penalties that a sample has chosen are divided
     for all rows: see "a third chooses, penalties / 3". `sizes` are the numbers of rows of both sides if the given rows
     are themselves a sample. With `judge`, one more run of each fold measures held-out rows by the choice, beside a
-    random order. `how` are options of `cross_validate`.
+    random order. A `metric` takes the
+    place of both measures. `how` are options of `cross_validate`.
     """
     powers = list(POWERS) if p is None else _checks.several(p, "p", _checks.power)
     given = bool(l1) or l2 is not None
@@ -332,8 +334,8 @@ def choose(
             l1=of_l1,
             l2=of_l2,
             folds=drawn,
-            metric=METRIC,
-            second_metric=SECOND_METRIC,
+            metric=METRIC if metric is None else metric,
+            second_metric=SECOND_METRIC if metric is None else None,
             seed=rng,
             pos_weight=weights[0],
             neg_weight=weights[1],

@@ -120,7 +120,7 @@ class ScoringFunction:
     >>> pnorm.save(path, model)
     >>> loaded = pnorm.load(path)
     >>> loaded.predict(data.X[:2]), loaded.decision_function(data.X[:2]) > 0
-    (array([False, False]), array([False, False]))
+    (array([False, False]), array([ True,  True]))
     >>> loaded.explain(data.X[:2]).contributions.shape
     (2, 9)
     """
@@ -198,7 +198,7 @@ class ScoringFunction:
         return score(X, self.H, self.lam, n_threads=n_threads)
 
     def decision_function(self, X: Rows, n_threads: int | None = None) -> Vector:
-        """Score rows as ``decision_function`` of the saved estimator does, with zero at the cut-off.
+        """Score rows as ``decision_function`` of the saved estimator does, with zero at the probability 1/2.
 
         Parameters
         ----------
@@ -210,23 +210,16 @@ class ScoringFunction:
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus the largest number below ``cutoff.score``, so that it is above 0 for the rows that `predict`
-            takes. Without a cut-off, or if no score meets its requirement, it is f(x) plus `intercept`, which is above
-            0 where `probability` is above 1/2. The values are those of the estimator to the last bit.
+            f(x) plus `intercept`, above 0 where `probability` is above 1/2. The values are those of the estimator to
+            the last bit. The cut-off does not change them: `predict` uses it.
 
         Raises
         ------
         ValueError, TypeError
-            If X does not fit the weak rankers, or the model has neither the score of a cut-off nor an intercept.
+            If X does not fit the weak rankers, or the model has no intercept.
         """
-        from pnorm._cutoff import zero_of
-
-        if self.cutoff is not None and self.cutoff.score is not None:
-            return self.score(X, n_threads) - zero_of(self.cutoff.score)
         if self.intercept is None:
-            raise ValueError(
-                "the model was saved without intercept and cut-off, so decision_function has no zero; use score(X)"
-            )
+            raise ValueError("the model was saved without intercept, so decision_function has no zero; use score(X)")
         return self.score(X, n_threads) + self.intercept
 
     def explain(self, X: Rows, reference: Rows | None = None, n_threads: int | None = None) -> Explanation:

@@ -65,7 +65,7 @@ class NoSignalWarning(UserWarning):
     >>> X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     model = PNormPush(n_cuts=3).fit(X, y)
+    ...     model = PNormPush().fit(X, y)
     >>> caught[0].category.__name__, model.out_of_fold_.beats_chance
     ('NoSignalWarning', False)
     """

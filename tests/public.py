@@ -122,8 +122,6 @@ SCALARS = {
     "epochs": 3,
     "intercept": 0.5,
     "slope": 0.5,
-    "validation_fraction": 0.5,
-    "n_iter_no_change": 2,
     "relevance_level": 1.0,
     "max_grade": 4.0,
     "max_columns": 2,
@@ -729,7 +727,7 @@ def _of_sklearn():
     import pnorm.sklearn
 
     s = pnorm.sklearn
-    model = s.PNormPush(t_max=3, n_cuts=3).fit(NEG, LABELS)
+    model = s.PNormPush(t_max=3).fit(NEG, LABELS)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(NEG, LABELS)
 
     def fitted(X, y, sample_weight=None, groups=None, **how):
@@ -739,25 +737,21 @@ def _of_sklearn():
         return made.lam_, made.threshold_, made.classes_
 
     theirs = {**MESSAGE_ALIASES, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
-    unused = {"l1": ..., "l2": ..., "max_columns": ..., "validation_fraction": ..., "n_iter_no_change": ...}
+    unused = {"l1": ..., "l2": ..., "max_columns": ...}
 
     def fit(**how):
         made = plain(s.PNormPush, **{**unused, **how})
         return replace(made, run=fitted, arrays=plain(model.fit, y=LABELS).arrays, aliases=theirs)
 
-    chosen = fit(t_max=..., p=..., l2=0.5, rankers="columns", n_cuts=..., groups=..., cv=...)  # groups ask for rounds
+    chosen = fit(t_max=..., p=..., l2=0.5, rankers="columns", groups=..., cv=...)  # groups ask for rounds
     of_scorer = s.scorer("auc")
     return {
         "PNormPush": None,  # checked where it is fitted
         "PNormPush.fit": fit(t_max=3),
-        "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
+        "PNormPush.fit, columns": fit(t_max=3, rankers="columns"),
         "PNormPush.fit, chosen": replace(chosen, arrays={k: v for k, v in chosen.arrays.items() if k != "groups"}),
-        "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
-        "PNormPush.fit, shapes": fit(t_max=30, l1=0.125, l2=0.5, penalty="shapes", max_columns=2, n_cuts=3, linear=True,
-                                     solver="newton"),
-        "PNormPush.fit, stopping": fit(
-            t_max=3, n_cuts=..., rankers="thresholds", validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
-        ).without("sample_weight", "groups"),
+        "PNormPush.fit, minimiser": fit(t_max=..., l2=0.5, rankers="normalized", cv=...),
+        "PNormPush.fit, columns that count": fit(t_max=..., l1=0.125, l2=0.5, max_columns=2, cv=...),
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
         "PNormPush.score_samples": Call(model.score_samples, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),

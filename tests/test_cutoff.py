@@ -17,6 +17,7 @@ from scipy.stats import beta, betabinom, binom, binomtest, hypergeom
 
 import pnorm
 from pnorm import _cutoff
+from pnorm._cutoff import choose, cuts, record
 
 LISTS, FEWER = 200 * TRIALS, 150 * TRIALS
 
@@ -37,14 +38,14 @@ F_POS, F_NEG = map(np.sort, normal_list(np.random.default_rng(1)))
 @pytest.mark.parametrize("level", [0.025, 0.001])
 def test_bounds_on_a_share_are_those_of_scipy(x, y, level):
     exact = binomtest(x, x + y).proportion_ci(1.0 - 2.0 * level, method="exact")
-    assert _cutoff._low(x, y, level) == pytest.approx(exact.low, rel=1e-9)
-    assert _cutoff._high(x, y, level) == pytest.approx(exact.high, rel=1e-9)
+    assert cuts._low(x, y, level) == pytest.approx(exact.low, rel=1e-9)
+    assert cuts._high(x, y, level) == pytest.approx(exact.high, rel=1e-9)
 
 
 def test_a_cut_is_accepted_just_where_its_lower_bound_reaches_the_precision():
-    rows = _cutoff._Drawn(F_POS, F_NEG)
+    rows = cuts.DrawnRows(F_POS, F_NEG)
     for x, y in itertools.product((0, 1, 30, 50), (0, 1, 7)):
-        cut = _cutoff._Cut(0.0, x, y)
+        cut = cuts.Cut(0.0, x, y)
         assert rows.p_value(x, y, 0.8) == pytest.approx(binom.sf(x - 1, x + y, 0.8), rel=1e-9)
         if x + y:
             assert (rows.p_value(x, y, 0.8) <= 0.05) == (rows.low(cut, 0.05) >= 0.8)
@@ -55,7 +56,7 @@ def test_a_cut_is_accepted_just_where_its_lower_bound_reaches_the_precision():
 )
 def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
     """At ratio 1, x positives stand before y + 1 negatives in random order: Fisher's law."""
-    found = _cutoff._below((x, n_pos - x + 1), (y + 1, n_neg - y), 1.0)
+    found = cuts._below((x, n_pos - x + 1), (y + 1, n_neg - y), 1.0)
     assert found == pytest.approx(hypergeom.sf(x - 1, n_pos + n_neg, n_pos, x + y), rel=1e-5)
 
 
@@ -65,35 +66,35 @@ def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
 def test_two_betas_against_quadrature(U, V, ratio):
     inside, _ = quad(lambda v: beta.cdf(min(1.0, ratio * v), *U) * beta.pdf(v, *V), 0.0, 1.0, limit=200,
                      points=sorted({min(1.0, 1.0 / ratio), beta.mean(*V)}))  # fmt: skip
-    assert _cutoff._below(U, V, ratio) == pytest.approx(inside, rel=2e-3, abs=1e-9)
+    assert cuts._below(U, V, ratio) == pytest.approx(inside, rel=2e-3, abs=1e-9)
 
 
 def test_two_betas_at_their_ends():
-    assert _cutoff._below((0, 5), (1, 4), 1e-9) == 1.0  # no positives
-    assert _cutoff._below((3, 4), (6, 0), 0.5) == pytest.approx(beta.cdf(0.5, 3, 4))  # all negatives
-    assert _cutoff._below((4, 0), (2, 5), 2.0) == pytest.approx(beta.sf(0.5, 2, 5))
-    assert _cutoff._below((4, 0), (2, 0), 2.0) == 1.0
-    assert _cutoff._below((4, 0), (2, 0), 0.5) == 0.0
+    assert cuts._below((0, 5), (1, 4), 1e-9) == 1.0  # no positives
+    assert cuts._below((3, 4), (6, 0), 0.5) == pytest.approx(beta.cdf(0.5, 3, 4))  # all negatives
+    assert cuts._below((4, 0), (2, 5), 2.0) == pytest.approx(beta.sf(0.5, 2, 5))
+    assert cuts._below((4, 0), (2, 0), 2.0) == 1.0
+    assert cuts._below((4, 0), (2, 0), 0.5) == 0.0
 
 
 def test_bounds_with_a_prior_are_where_the_test_turns():
-    rows = _cutoff._Reweighted(F_POS, F_NEG, 0.05)
+    rows = cuts.ReweightedRows(F_POS, F_NEG, 0.05)
     cut = rows.at(1.5)
     low = rows.low(cut, 0.05)
     assert rows.p_value(cut.pos, cut.neg, low) == pytest.approx(0.05)
     assert rows.p_value(cut.pos, cut.neg, low * 1.01) > 0.05
     assert rows.low(cut, 0.01) < low < rows.precision(cut) < rows.high(cut, 0.05) < rows.high(cut, 0.01)
-    assert rows.high(_cutoff._Cut(9.0, 5, 0), 0.05) == 1.0
-    assert rows.low(_cutoff._Cut(9.0, 0, 5), 0.05) == 0.0
+    assert rows.high(cuts.Cut(9.0, 5, 0), 0.05) == 1.0
+    assert rows.low(cuts.Cut(9.0, 0, 5), 0.05) == 0.0
 
 
 @pytest.mark.parametrize(("hits", "others", "n"), [(0, 30, 40), (7, 13, 40), (20, 0, 40), (203, 797, 1000), (9, 91, 1)])
 def test_hits_of_one_list_are_quantiles_of_a_beta_binomial(hits, others, n):
-    lower, upper = _cutoff._shares(hits, others)
+    lower, upper = cuts.shares_at_nodes(hits, others)
     laws = [betabinom(n, hits, others + 1) if hits else None, betabinom(n, hits + 1, others) if others else None]
     for shares, law, certain in zip((lower, upper), laws, (0, n), strict=True):
         for level in (0.0125, 0.5, 0.9875):
-            found = _cutoff._quantile(n, shares, level)
+            found = cuts.quantile(n, shares, level)
             if law is None:
                 assert found == certain
             else:
@@ -104,8 +105,8 @@ def test_hits_of_one_list_are_quantiles_of_a_beta_binomial(hits, others, n):
 
 
 def test_the_depths_are_the_least_that_allow_so_many_wrong_rows():
-    rows = _cutoff._Drawn(*normal_list(np.random.default_rng(0), 2000))
-    sizes = _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
+    rows = cuts.DrawnRows(*normal_list(np.random.default_rng(0), 2000))
+    sizes = cuts._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
     assert [y for _, y in sizes[:8]] == [1, 2, 3, 4, 5, 6, 7, 8]
     for x, y in sizes:
         assert binom.cdf(y, x + y, 0.2) <= 0.05 < binom.cdf(y, x - 1 + y, 0.2)
@@ -114,23 +115,23 @@ def test_the_depths_are_the_least_that_allow_so_many_wrong_rows():
 
 
 def test_a_short_list_begins_without_a_wrong_row():
-    rows = _cutoff._Drawn(*normal_list(np.random.default_rng(0), 60))
-    assert _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)[0] == (14, 0)
+    rows = cuts.DrawnRows(*normal_list(np.random.default_rng(0), 60))
+    assert cuts._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)[0] == (14, 0)
 
 
 def test_the_labels_do_not_move_the_depths():
     rng = np.random.default_rng(2)
     f, y = rng.normal(size=400), rng.random(400) < 0.5
     for labels in (y, ~y, rng.permutation(y)):
-        rows = _cutoff._Drawn(np.sort(f[labels]), np.sort(f[~labels]))
+        rows = cuts.DrawnRows(np.sort(f[labels]), np.sort(f[~labels]))
         assert rows.cut(40, 3).score == np.nextafter(np.sort(f)[-44], np.inf)
         assert rows.cut(40, 3).size == 43
 
 
 def test_the_last_cut_before_a_failure_is_taken():
     found = pnorm.cutoff(F_POS, F_NEG, precision=0.8)
-    rows = _cutoff._Drawn(F_POS, F_NEG)
-    sizes = _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
+    rows = cuts.DrawnRows(F_POS, F_NEG)
+    sizes = cuts._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
     accepted = []
     for x, y in sizes:
         score = np.sort(np.concatenate([F_POS, F_NEG]))[-1 - x - y]
@@ -276,7 +277,7 @@ def test_too_few_positives_for_a_recall():
 
 @pytest.mark.parametrize("prior", [None, 0.05])
 def test_a_budget_is_not_exceeded(prior):
-    rows = _cutoff._Drawn(F_POS, F_NEG) if prior is None else _cutoff._Reweighted(F_POS, F_NEG, prior)
+    rows = cuts.DrawnRows(F_POS, F_NEG) if prior is None else cuts.ReweightedRows(F_POS, F_NEG, prior)
     for budget in (3, 20.5, 100):
         found = pnorm.cutoff(F_POS, F_NEG, budget=budget, of=500, prior=prior)
         assert found.rows <= budget * (1 + 1e-9)
@@ -518,7 +519,7 @@ def chosen_cuts(n, tied, target, level, at_least):
     @cache
     def size(f, labels):
         f, y = np.array(f), np.array(labels)
-        kept, cut, _ = _cutoff._precise(_cutoff._Drawn(np.sort(f[y]), np.sort(f[~y])), target, level, at_least)
+        kept, cut, _ = cuts.precise(cuts.DrawnRows(np.sort(f[y]), np.sort(f[~y])), target, level, at_least)
         return cut.size if kept else -1
 
     found = Counter()
@@ -568,7 +569,7 @@ def test_a_record_is_plain():
         plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert plain["score"] == found.score
         assert plain["hits"] == {"value": found.hits, "low": found.hits.low, "high": found.hits.high}
-        assert set(plain) == {*found.__dataclass_fields__, "written"}
+        assert set(plain) == {*found.__dataclass_fields__}
         assert found == pnorm.cutoff(F_POS, F_NEG, **asked)
 
 
@@ -660,7 +661,7 @@ def test_counts_are_printed_with_one_decimal_and_bounds_rounded_down():
         assert not re.search(r"[ (]\d+\.\d\d", line.partition(": ")[2] or line.partition("(")[0]), line
     low = float(re.search(r": at least ([\d.]+) of 5 are positives on average", lines[0]).group(1))
     assert 0.0 <= cut.promised - low < 0.1 + 1e-9
-    assert [_cutoff._count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1,234"]
+    assert [record.count(x, math.floor) for x in (4.0 - 1e-12, 0.26, 1234.9)] == ["4", "0.2", "1,234"]
 
 
 @pytest.mark.parametrize(("asked", "error", "message"), [
@@ -738,7 +739,7 @@ def test_a_failed_first_test_names_at_least():
      ((999, 1), 10, 0.01, 9), ((7, 93), 100, 0.07, 10)],
 )  # fmt: skip
 def test_a_tenth_of_the_positives_fill_the_first_depth(trained_on, n, precision, depth):
-    assert _cutoff.first_depth(trained_on, n, precision) == depth
+    assert choose.first_depth(trained_on, n, precision) == depth
 
 
 def test_a_low_precision_of_a_rare_class_is_found():

@@ -35,12 +35,12 @@ def table():
 
 FRAME = table()
 ROWS = FRAME.drop(columns="y")
-HOW = {"p": 2.0, "l2": 0.5, "l1": 0.0, "n_cuts": 7, "linear": False, "cv": 2}
+HOW = {"p": 2.0, "l2": 0.5, "cv": 2}
 
 
 def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
     X = dd.from_pandas(FRAME, npartitions=3)
-    of_memory = PNormPush(**HOW).fit(ROWS, FRAME["y"], pos_label="good")
+    of_memory = PNormPush(**HOW, pos_label="good").fit(ROWS, FRAME["y"])
     for y in ("y", X["y"]):
         rows = X if isinstance(y, str) else X[["a", "b", "c", "town"]]
         model = PNormPush(**HOW, pos_label="good").fit(rows, y)
@@ -77,11 +77,12 @@ def test_the_positive_label_may_sort_first():
 @pytest.mark.filterwarnings("ignore::pnorm.diagnostics.NoSignalWarning")  # so few rows
 def test_some_rows_choose_and_all_are_minimised_over(monkeypatch):
     monkeypatch.setattr(_default, "MOST", 30)
+    monkeypatch.setattr(_default, "N_CUTS", 3)
     A, y = FRAME[list("abc")].to_numpy(), (FRAME["y"] == "good").astype(int).to_numpy()
     X, weight = da.from_array(A, chunks=(50, 3)), np.where(np.arange(N) % 3, 1.0, 2.0)
     labels = da.from_array(y, chunks=50)
-    model = PNormPush(p=2.0, n_cuts=3, cv=2).fit(X, labels, sample_weight=weight)
-    again = PNormPush(p=2.0, n_cuts=3, cv=2).fit(X, labels, sample_weight=weight)
+    model = PNormPush(p=2.0, cv=2).fit(X, labels, sample_weight=weight)
+    again = PNormPush(p=2.0, cv=2).fit(X, labels, sample_weight=weight)
     np.testing.assert_array_equal(model.lam_, again.lam_)
     chosen = model.cross_validation_.best
     share = max(30 / size for size in np.bincount(y))
@@ -101,11 +102,11 @@ def test_what_is_for_rows_in_memory_is_refused():
     X = dd.from_pandas(FRAME, npartitions=2)
     for how, message in (
         ({"t_max": 3}, "t_max is for rows in memory"),
-        ({"solver": "coordinate"}, "solver='coordinate' is for rows in memory"),
+        ({"loss": "logistic"}, "loss=logistic is for rows in memory"),
         ({"cutoff": {"precision": 0.8}}, "cutoff is for rows in memory"),
         ({"cv": [([0, 1], [2, 3])]}, "cv must be a number of folds"),
     ):
         with raises(ValueError, message):
-            PNormPush(**how).fit(X, "y", pos_label="good")
+            PNormPush(**how, pos_label="good").fit(X, "y")
     with raises(ValueError, r"y must have two classes; got \d+ labels"):
         PNormPush().fit(X, X["a"])

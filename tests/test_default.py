@@ -214,8 +214,8 @@ def test_sparse_rows_are_minimised_where_a_penalty_says_so(few):
     pos, neg = problem()
     X, y = np.concatenate([neg, pos]), np.repeat([0, 1], [len(neg), len(pos)])
     S = scipy_sparse.csr_array(X)
-    assert sklearn.PNormPush(n_cuts=3).fit(S, y).cross_validation_ is None
-    model = sklearn.PNormPush(n_cuts=3, l2=0.5).fit(S, y)
+    assert sklearn.PNormPush().fit(S, y).cross_validation_ is None
+    model = sklearn.PNormPush(l2=0.5).fit(S, y)
     assert model.kind_ == "line + cuts"
     assert model.cross_validation_.p.tolist() == [1, 4]
     assert (model.l2_, model.trace_.status) == (0.5, "converged")

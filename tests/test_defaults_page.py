@@ -60,7 +60,7 @@ def test_what_the_page_says_of_dask():
 def test_what_the_page_says_of_none():
     pytest.importorskip("sklearn")
     from pnorm import _cross_validation, _minimize_path
-    from pnorm import sklearn as estimator
+    from pnorm.sklearn import _estimator as estimator
 
     assert _cross_validation.POWERS == (1.0, 4.0, 16.0, 64.0)
     assert _cross_validation._T_MAX == estimator._T_MAX == 200

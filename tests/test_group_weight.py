@@ -116,19 +116,15 @@ def test_the_estimator():
 
     X, y = np.concatenate([POS, NEG]), np.repeat([1, 0], [50, 70])
     groups = np.concatenate(list(GROUPS.values()))
-    for solver in ("coordinate", "newton"):
-        model = PNormPush(2, rankers="columns", t_max=30, solver=solver, group_weight="equal").fit(X, y, groups=groups)
-        run = pnorm.train if solver == "coordinate" else pnorm.minimize
-        lam, _ = (
-            run(POS, NEG, None, 2, 30, **given(False)) if run is pnorm.train else run(POS, NEG, None, 2, **given(False))
-        )
+    for how, (lam, _) in (
+        ({"t_max": 30}, pnorm.train(POS, NEG, None, 2, 30, **given(False))),
+        ({"l2": 0.1}, pnorm.minimize(POS, NEG, None, 2, l2=0.1, penalty="shapes", tol=1e-6, **given(False))),
+    ):
+        model = PNormPush(2, rankers="columns", group_weight="equal", **how).fit(X, y, groups=groups)
         np.testing.assert_allclose(model.lam_, lam, rtol=1e-9)
-    assert model.certificate_.gap < 1e-9
+    assert model.certificate_.gap < 1e-6
     with raises(ValueError, "there are no groups to weigh"):
         PNormPush(group_weight="equal").fit(X, y)
-    PNormPush(group_weight="equal", early_stopping=True, scoring="log_objective", validation_fraction=0.4).fit(
-        X, y, groups=groups
-    )
 
 
 @pytest.mark.parametrize("make", [boosting.lightgbm_objective, boosting.xgboost_objective])

@@ -1,5 +1,6 @@
 """The ranking of held-out rows by the chosen setting, beside a random order."""
 
+import functools
 import itertools
 import pickle
 import re
@@ -12,6 +13,7 @@ from facts import warns
 from repeats import TRIALS, each_value
 
 import pnorm
+from pnorm import _default
 from pnorm._default import Fold, OutOfFold, out_of_fold
 from pnorm._job.quality import quality
 from pnorm._report import content
@@ -25,7 +27,13 @@ pytest.importorskip("joblib")
 
 from pnorm.sklearn import PNormPush
 
-pytestmark = pytest.mark.usefixtures("few_points")
+pytestmark = pytest.mark.usefixtures("few_points", "few_cuts")
+LINES = functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=255, linear="only")
+
+
+@pytest.fixture
+def few_cuts(monkeypatch):
+    monkeypatch.setattr(_default, "N_CUTS", 7)
 
 
 def rows(seed, slope, n=150, d=4):
@@ -42,7 +50,7 @@ def folds_of(seed, apart, sizes=((6, 8), (5, 9), (6, 8))):
 def fitted(X, y, **how):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = PNormPush(n_cuts=7, **how).fit(X, y)
+        model = PNormPush(**how).fit(X, y)
     return model, [w for w in caught if w.category is NoSignalWarning]
 
 
@@ -91,7 +99,7 @@ def test_few_rows_exclude_nothing_and_a_perfect_order_of_many_does():
 def test_held_out_rows_are_scored_by_the_choice_on_the_other_folds(push, weighted):
     X, y = rows(3, 1.5)
     c = np.random.default_rng(0).integers(1, 4, y.size).astype(float) if weighted else None
-    model = PNormPush(n_cuts=7, push=push).fit(X, y, sample_weight=c)
+    model = PNormPush(push=push).fit(X, y, sample_weight=c)
     pos, neg = X[y == 1], X[y == 0]
     of_pos, of_neg = model.cross_validation_.folds
     expected = []
@@ -112,7 +120,7 @@ def test_noise_is_named_and_signal_is_not():
         r" AUC .*\. Do not rely on the list or the probabilities; add rows"
     )
     with warns(NoSignalWarning, said) as caught:
-        model = PNormPush(n_cuts=7).fit(*rows(0, 0.0))
+        model = PNormPush().fit(*rows(0, 0.0))
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert model.out_of_fold_.auc.low < 0.5
@@ -145,7 +153,7 @@ def test_a_signal_at_the_top_alone_is_seen():
     assert model.out_of_fold_.partial_auc.low > 0.5
 
 
-@pytest.mark.parametrize("how", [{"t_max": 20}, {"solver": "newton", "l2": 0.1}, {"p": 4, "l2": 0.1, "linear": True}])
+@pytest.mark.parametrize("how", [{"t_max": 20}, {"p": 4, "l2": 0.1}])
 def test_without_a_choice_nothing_is_judged(how):
     model, said = fitted(*rows(0, 0.0), **how)
     assert model.out_of_fold_ is None
@@ -153,7 +161,7 @@ def test_without_a_choice_nothing_is_judged(how):
 
 
 def test_verbose_prints_it(capsys):
-    PNormPush(n_cuts=7, verbose=1).fit(*rows(0, 2.0))
+    PNormPush(verbose=1).fit(*rows(0, 2.0))
     assert "[PNormPush] out-of-fold: AUC 0." in capsys.readouterr().out
 
 
@@ -341,10 +349,10 @@ def test_held_out_rows_correct_the_probabilities(push, l2, p):
     X, y = linear_rows(0, n=400)
     new, _ = linear_rows(1, n=5000)
     true = 1 / (1 + np.exp(1 - new[:, :3] @ [1, 0.7, -0.5]))
-    model = PNormPush([p, p + 1], linear="only", l2=l2, push=push).fit(X, y)  # one of two is chosen
+    model = PNormPush([p, p + 1], rankers=LINES, l2=l2, push=push).fit(X, y)  # one of two is chosen
     assert model.slope_ == model.out_of_fold_.slope
     P = model.predict_proba(new)[:, 1]
-    given = PNormPush(model.p_, linear="only", l2=l2, push=push).fit(X, y)
+    given = PNormPush(model.p_, rankers=LINES, l2=l2, push=push).fit(X, y)
     assert (given.slope_, given.out_of_fold_) == (1.0, None)
     raw = pnorm.probability(new, given.rankers_, given.lam_, given.p_, given.trace_.intercept)
     np.testing.assert_array_equal(given.predict_proba(new)[:, 1], raw)
@@ -359,7 +367,7 @@ def test_held_out_rows_correct_the_probabilities(push, l2, p):
 
 def test_a_pickle_and_a_file_give_the_same_probabilities(tmp_path):
     X, y = linear_rows(0, n=400)
-    model = PNormPush(linear="only", l2=10.0).fit(X, y)
+    model = PNormPush(rankers=LINES, l2=10.0).fit(X, y)
     assert model.slope_ > 2.0
     P = model.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X)[:, 1], P)
@@ -374,7 +382,8 @@ def test_a_pickle_and_a_file_give_the_same_probabilities(tmp_path):
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
-def test_held_out_rows_say_how_sure_a_score_is_that_separates_the_training_rows():
+def test_held_out_rows_say_how_sure_a_score_is_that_separates_the_training_rows(monkeypatch):
+    monkeypatch.setattr(_default, "N_CUTS", 255)
     X, y = rows(10, 0.0, n=120, d=6)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -385,6 +394,6 @@ def test_held_out_rows_say_how_sure_a_score_is_that_separates_the_training_rows(
         warnings.simplefilter("error")
         P = model.predict_proba(new)[:, 1]
     assert 0.1 < P.min() < P.max() < 0.9
-    given = PNormPush(1.0, rankers="table", l2=1e-8, linear=False).fit(X, y)
+    given = PNormPush(1.0, l2=1e-8).fit(X, y)
     with pytest.warns(pnorm.diagnostics.SeparationWarning):
         given.predict_proba(new)

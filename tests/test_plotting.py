@@ -4,6 +4,7 @@ import datetime
 import pickle
 import re
 import sys
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -619,7 +620,9 @@ def test_shapes_of_an_estimator_extend_over_its_training_rows():
     from pnorm.sklearn import PNormPush
 
     X = np.arange(201.0).reshape(-1, 1)
-    model = PNormPush(4, rankers="thresholds", n_cuts=3, l2=0.1).fit(X, X[:, 0] % 150 > 70)
+    model = PNormPush(4, rankers=partial(pnorm.rankers.quantile_thresholds, n_cuts=3), l2=0.1).fit(
+        X, X[:, 0] % 150 > 70
+    )
     restored = pickle.loads(pickle.dumps(model))
     for each in (model, restored):
         (ax,) = plotting.shapes(each)
@@ -665,7 +668,7 @@ def test_an_outlier_does_not_set_the_axis_of_a_shape(linear):
     budget = np.r_[np.exp(rng.normal(9, 0.6, 399)), 4e6]
     X = np.c_[np.where(np.arange(400) % 9 == 0, np.nan, budget)]
     y = budget > np.median(budget)
-    model = PNormPush(4, l2=0.1, linear=linear).fit(X, y)
+    model = PNormPush(4, l2=0.1, rankers=None if linear else "thresholds").fit(X, y)
     least, most = np.nanquantile(X, [0.0, 0.99])
     for each in (model, model.shapes(), model.shapes(X)):
         (ax,) = plotting.shapes(each)

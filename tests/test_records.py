@@ -53,7 +53,7 @@ def test_weak_rankers_and_scores_are_those_of_the_frame():
 
 def test_a_model_is_that_of_the_frame():
     X, y = [*POS, *NEG], [1] * len(POS) + [0] * len(NEG)
-    model, expected = PNormPush(t_max=20, solver="coordinate"), PNormPush(t_max=20, solver="coordinate")
+    model, expected = PNormPush(t_max=20), PNormPush(t_max=20)
     model.fit(X, y)
     names = model.feature_names_in_.tolist()
     assert sorted(names) == sorted(NAMES)
@@ -70,7 +70,7 @@ def test_the_score_of_a_record_does_not_depend_on_the_others():
     lam = RNG.normal(size=len(H))
     f = pnorm.score(NEG, H, lam)
     np.testing.assert_array_equal([pnorm.score([row], H, lam)[0] for row in NEG[:9]], f[:9])
-    model = PNormPush(t_max=9, solver="coordinate").fit([*POS, *NEG], [1] * len(POS) + [0] * len(NEG))
+    model = PNormPush(t_max=9).fit([*POS, *NEG], [1] * len(POS) + [0] * len(NEG))
     f = model.decision_function(NEG)
     np.testing.assert_array_equal([model.decision_function([row])[0] for row in NEG[:9]], f[:9])
 

@@ -260,14 +260,14 @@ def test_callbacks_and_files_of_many_runs_do_not_meet(tmp_path):
 
 def test_many_threads_may_ask_one_estimator_for_its_certificate(monkeypatch):
     sklearn = pytest.importorskip("pnorm.sklearn", exc_type=ImportError)
-    asked, prove = [], sklearn._certificate
+    asked, prove = [], sklearn._estimator.certificate
 
     def slow(*rows, **how):
         asked.append(rows)
         time.sleep(0.05)  # the others come while one is at it
         return prove(*rows, **how)
 
-    monkeypatch.setattr(sklearn, "_certificate", slow)
+    monkeypatch.setattr(sklearn._estimator, "certificate", slow)
     model = sklearn.PNormPush(rankers="columns", t_max=10).fit(ROWS, np.arange(200) < 90)
     found = [x for [x] in at_once([lambda: model.certificate_])]
     assert all(x is found[0] for x in found)

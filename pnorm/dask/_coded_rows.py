@@ -23,16 +23,7 @@ from pnorm._tables.labels import Labels
 from pnorm._tables.source import TableError
 from pnorm._threads import SERIAL, Pool
 from pnorm.dask._cluster import FAN_IN, Cluster, Traffic
-from pnorm.dask._coding import (
-    Coded,
-    Groups,
-    Roles,
-    drawn_of,
-    drawn_of_side,
-    merged_samples,
-    of_labelled,
-    of_side,
-)
+from pnorm.dask._coding import Coded, Groups, Roles, drawn_of, drawn_of_side, merged_samples, of_labelled, of_side
 from pnorm.dask._partitions import declared, matched, sample_of, whole
 from pnorm.objectives._base import Make
 from pnorm.objectives._losses import work

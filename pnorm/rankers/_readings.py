@@ -16,19 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Column, Seen, Unread
-from pnorm._checks import (
-    BOOLEAN,
-    DATE,
-    DURATION,
-    NUMBER,
-    TIME,
-    UNREAD,
-    VALUES,
-    Cells,
-    Coded,
-    Vector,
-    reads_as_missing,
-)
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
 from pnorm.rankers import _forms
 from pnorm.rankers._forms import Form
 

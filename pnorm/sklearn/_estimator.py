@@ -1,65 +1,71 @@
-"""The P-Norm Push as a scikit-learn estimator, and measures of the top as scorers; needs the extra ``sklearn``.
-
-`PNormPush` is a classifier of two classes. Sort rows by its `decision_function` to get a ranked list. It is trained by
-`pnorm.train` or `pnorm.minimize` and works in pipelines, searches and cross-validation. `scorer` turns measures of
-`pnorm.metrics` into scorers for ``scoring=``. `leaves` turns the leaves of a forest into weak rankers.
-"""
+"""The estimator."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import numbers
 import os
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
 
-try:
-    from joblib import effective_n_jobs
-    from sklearn.base import BaseEstimator, ClassifierMixin, clone
-    from sklearn.exceptions import ConvergenceWarning, NotFittedError
-    from sklearn.metrics import get_scorer, make_scorer
-    from sklearn.model_selection import check_cv
-    from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-    from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-except ImportError as error:
-    from pnorm._checks.text import install
-
-    raise ImportError(f"pnorm.sklearn needs scikit-learn 1.4 or newer ({error}). {install('sklearn')}") from error
-
-from pnorm import _checks, callbacks, diagnostics, metrics
+from pnorm import _checks, diagnostics
 from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._categories import warn
 from pnorm._checks import FilePath, GroupLabels, Label, Labels, Lazy, Lines, Rows, Vector, Weights
 from pnorm._checks.labelled import plainly_positive
 from pnorm._checks.text import counted, first, shown
-from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model, of_estimator, zero_of
+from pnorm._cutoff import Cutoff, check_asked, cutoff_of_model
 from pnorm._minimize import minimize
 from pnorm._reasons import fingerprint
-from pnorm._reasons.explain import Explanation, average_row, beside_average, each_part, explain, means_of
-from pnorm._reasons.shapes import Shapes, of_tables, places_of, seen_values, shapes, with_seen
-from pnorm._score import intercept_by_mean, scored, sigmoid
-from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._trace import RANK_BY, NoSignalWarning, SeparationWarning, Trace, followed
+from pnorm._reasons.explain import Explanation, average_row, beside_average, explain, means_of
+from pnorm._reasons.shapes import Shapes, seen_values, shapes, with_seen
+from pnorm._score import intercept_by_mean, scored
+from pnorm._trace import NoSignalWarning, SeparationWarning, followed
 from pnorm._train import train
-from pnorm.metrics._by_name import COSTS, MEASURES, takes
-from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
+from pnorm.metrics._by_name import LARGER
+from pnorm.rankers import Rankers, _Columns, _Normalized
 from pnorm.rankers._alike import by_class, units_of
 from pnorm.rankers._from_table import of_rows
 from pnorm.rankers._table import Table, told_of_suspects
-
-__all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
+from pnorm.sklearn._fitted import (
+    Later,
+    balanced_threshold,
+    both_classes,
+    certificate,
+    labels_of,
+    no_certificate,
+    not_here,
+    ranges_of,
+    separated,
+    warn_of_end,
+)
+from pnorm.sklearn._leaves import of_estimator
+from pnorm.sklearn._rows import (
+    LabelledRows,
+    has_dates,
+    is_array,
+    is_estimator,
+    tags,
+    validated,
+    without_words,
+    words_for_missing,
+)
+from pnorm.sklearn._scorers import Scored
 
 _OF_NUMBERS = ("thresholds", "columns", "normalized")
 """Weak rankers that need a matrix of numbers; all others get the rows unchanged."""
@@ -67,139 +73,13 @@ _OF_NUMBERS = ("thresholds", "columns", "normalized")
 _P, _T_MAX = 4.0, 200
 """The power, and the largest number of rounds or steps, where nothing is said or chosen."""
 
+_HELD_OUT = 0.1
+"""The share of either class on which `cutoff` is chosen."""
+
 _LEAST_WEIGHT = 0.1
 """The mean of case weights below which they are hardly copies of rows, but shares."""
 
 _WORDS = ("table", *_OF_NUMBERS, "categories")
-
-
-def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
-    """Return rows validated by scikit-learn, which also keeps or checks the number and the names of columns."""
-    try:
-        return _valid(estimator, *data, **how)
-    except ValueError as error:
-        names = getattr(estimator, "feature_names_in_", None)
-        if how["reset"] or names is None or not str(error).startswith("The feature names should match"):
-            raise
-        columns = list(data[0].columns)
-        if not all(isinstance(name, str) for name in columns):  # those of pyarrow are the data
-            columns = data[0].column_names
-        lacking = [name for name in names if name not in columns]
-        raise ValueError(f"{str(error).rstrip()}\n{_columns_to_pass(lacking, estimator)}") from None
-
-
-def _columns_to_pass(lacking: list[str], estimator: Any) -> str:
-    """Return what to do if the columns of a frame are not those of `fit`, of which some are `lacking`."""
-    if not lacking:
-        return "Pass X[model.feature_names_in_]"
-    several = len(lacking) > 1
-    had = "fit had them" if several else "fit had it"
-    said = f"X lacks the column{'s' * several} {first(lacking, 5, _checks.shown)}; {had}"
-    if not estimator._takes()[1]:
-        return said
-    where = "them, with missing values if they are" if several else "it, with missing values if it is"
-    return f"{said}. Add {where} unknown"
-
-
-def _valid(estimator: Any, *data: Any, **how: Any) -> Any:
-    try:
-        from sklearn.utils.validation import validate_data
-    except ImportError:  # scikit-learn 1.4 and 1.5
-        if "ensure_all_finite" in how:
-            how["force_all_finite"] = how.pop("ensure_all_finite")
-        how["cast_to_ndarray"] = not how.pop("skip_check_array", False)
-        return estimator._validate_data(*data, **how)
-    return validate_data(estimator, *data, **how)
-
-
-def _words_for_missing(missing: Any) -> tuple[str, ...]:
-    """Return the words for missing values, as cells are compared with them."""
-    expected = "missing must be a list of words and numbers that mean a missing value, as in ['unknown', -999]"
-    if isinstance(missing, (str, bytes, Mapping)) or not hasattr(missing, "__iter__"):
-        raise TypeError(f"{expected}; got {_checks.shown(missing)}")
-    words = []
-    for value in missing:
-        if isinstance(value, bool) or not isinstance(value, (str, numbers.Real)):
-            raise TypeError(f"{expected}; got {_checks.shown(value)} in it")
-        words.append(value if isinstance(value, str) else np.format_float_positional(float(value), trim="-"))
-    return tuple(dict.fromkeys([_checks.folded(word) for word in words if word.strip()]))
-
-
-def _without(X: Any, missing: tuple[str, ...]) -> Any:
-    """Return the columns of a table, with None for words for missing values."""
-    names = tuple(X) if _checks.is_columns(X) else _checks.column_names(X)
-    if names is None:
-        raise ValueError("missing is for columns with names; in a matrix, replace these values with NaN")
-    of = [X.iloc[:, k] if hasattr(X, "iloc") else X[name] for k, name in enumerate(names)]
-    return {name: _checks.without(column, missing) for name, column in zip(names, of, strict=True)}
-
-
-def _is_estimator(x: Any) -> bool:
-    return hasattr(x, "fit") and not isinstance(x, type)
-
-
-def _is_array(X: Any) -> bool:
-    return _checks.is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc")
-
-
-def _has_dates(X: Any) -> bool:
-    """Return whether columns are dates, times or durations, which NumPy and polars would convert to nanoseconds."""
-    dtypes = getattr(X, "dtypes", None)  # of pandas and polars
-    if dtypes is None:
-        try:
-            dtypes = [np.asarray(X[:1]).dtype]
-        except (TypeError, ValueError, LookupError):  # no rows that can be taken
-            return False
-    return any(
-        dtype.is_temporal() if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "O") in "mM"
-        for dtype in dtypes
-    )
-
-
-def _tags(estimator: Any) -> tuple[bool, bool]:
-    """Return whether an estimator takes sparse rows, and missing values."""
-    try:
-        from sklearn.utils import get_tags
-    except ImportError:  # scikit-learn 1.4 and 1.5
-        tags = estimator._get_tags() if hasattr(estimator, "_get_tags") else {}
-        return "sparse" in tags.get("X_types", ()) or hasattr(estimator, "apply"), tags.get("allow_nan", False)
-    tags = get_tags(estimator).input_tags
-    return tags.sparse, tags.allow_nan
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows with their side, weight and group, and the fold in which each is held out if that is given."""
-
-    X: Any
-    positive: NDArray[np.bool_]
-    weight: Vector | None
-    group: NDArray[np.intp] | None
-    number: NDArray[np.intp]
-    """Of each row, in the rows that were given."""
-    fold: NDArray[np.intp] | None = None
-
-    def take(self, where: NDArray[np.intp]) -> _Rows:
-        """Return some of the rows."""
-        of_each = (self.positive, self.weight, self.group, self.number, self.fold)
-        some = [None if x is None else x[where] for x in of_each]
-        return _Rows(_checks.rows(self.X, where), *some)  # type: ignore[arg-type]
-
-    @property
-    def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The positions of the positives, and of the negatives."""
-        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-
-    def sides(self) -> tuple[Any, Any]:
-        """The positive rows and the negative ones."""
-        pos, neg = self.places
-        return _checks.rows(self.X, pos), _checks.rows(self.X, neg)
-
-    def about(self) -> dict[str, Any]:
-        """Weights and groups, as keyword arguments of the functions of pnorm."""
-        named = (("weight", self.weight), ("group", self.group))
-        sides = zip(("pos", "neg"), self.places, strict=True)
-        return {f"{side}_{what}": x[where] for side, where in sides for what, x in named if x is not None}
 
 
 def _gives_probabilities(model: PNormPush) -> bool:
@@ -229,9 +109,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     - Usually set, if any: `pos_label` for labels that are words, `kinds` for columns that are read wrongly, `missing`
       for words that mean no value, `cutoff` for a decision with a guarantee, `monotone`, `p`, `push`, `random_state`,
       `n_jobs` and `verbose`.
-    - For an exact model of your own: `rankers`, `solver`, `l1`, `l2` and `max_columns`.
-    - For rounds of boosting: `t_max`, `early_stopping`, `n_iter_no_change`, `scoring`, `loss` and `group_weight`.
-    - Leave alone: `n_cuts`, `linear`, `penalty`, `cv` and `validation_fraction`.
+    - For an exact model of your own: `rankers`, `l1`, `l2` and `max_columns`.
+    - For rounds of boosting: `t_max`, and for another objective: `loss` and `group_weight`.
+    - For another choice among the candidates: `cv` and `scoring`.
 
     After `fit`, ``print(model)`` shows the rows, the chosen parameters, how training ended and the result on held-out
     rows. ``repr(model)`` has only the parameters that were set. Nothing is chosen if `p` and `l2` are given, and `fit`
@@ -258,17 +138,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cutoff : mapping, optional
         The requirement that `predict` meets on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget":
         200, "of": 10_000}``, with the options ``"at_least"``, ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit`
-        then holds out `validation_fraction` of the rows, trains on the others, and chooses the cut-off on the held-out
-        rows. Give ``"at_least"`` as a share, such as ``{"precision": 0.8, "at_least": 0.2}``.
-        `choose_cutoff` chooses it on other rows. `decision_function` is then the score minus the new `threshold_`, and
-        `score_samples` stays the score.
+        then holds out a tenth of the rows of either class, trains on the others, and chooses the cut-off on the
+        held-out rows. Give ``"at_least"`` as a share, such as ``{"precision": 0.8, "at_least": 0.2}``. `choose_cutoff`
+        chooses it on other rows. Only `predict` uses it; scores stay as they are.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It applies to the
         rankers None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has its own signs.
     push : {"top", "bottom"}
         The end of the list that is to be most accurate. As in `pnorm.train`. With ``"bottom"``, a measure that
-        `scoring` gives by its name in `pnorm.callbacks.early_stopping` is that of the list read from below. A scorer of
-        scikit-learn gets the list unchanged.
+        `scoring` names is that of the list read from below. A scorer of scikit-learn gets the list unchanged.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
         The weak rankers. None uses ``"table"`` if the columns of `X` have names or `kinds` is given, and
         ``"thresholds"`` for a matrix of numbers. It chooses between lines with cuts, cuts in few steps, and lines alone
@@ -280,58 +158,34 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         that makes one from the training rows, or a list of functions of rows. Of a scikit-learn estimator, the leaves
         of its trees are used if it has `apply` (`leaves`), and otherwise the columns that its `transform` returns. An
         estimator that is not fitted is cloned and fitted on the training rows.
-    n_cuts : int
-        Largest number of cuts per column of ``"table"`` and ``"thresholds"``.
-    linear : bool or "only", optional
-        Whether to add a straight line to the cuts of each column; with ``"only"``, a line takes the place of the cuts.
-        None chooses it with the weak rankers if these are chosen, and is False otherwise. It applies to the rankers
-        ``"table"`` and ``"thresholds"``, with rounds too. With ``"only"``, a line is a staircase of up to 1,024
-        levels, fine at both ends, and flat beyond the values of the training rows
-        (`pnorm.rankers.quantile_thresholds`). ``rankers="columns"`` has lines without steps, which go on.
-    solver : {"auto", "coordinate", "newton"}
-        ``"coordinate"`` is `pnorm.train`, boosting round by round. ``"newton"`` is `pnorm.minimize`, the exact
-        minimiser. ``"auto"`` computes the minimiser and chooses parameters that are None by cross-validation. It uses
-        rounds if `t_max`, `early_stopping`, a `loss` other than ``"exponential"``, an estimator as `rankers`, groups or
-        sparse rows are given.
-    l1 : float, optional
-        Weight of the penalty ``l1 |lam|_1``, zero or more. It applies to minimisers. If `l1` and `l2` are None,
-        ``solver="auto"`` chooses one of them; with `l1` = 0 it chooses `l2`. Otherwise None means 0.
-    l2 : float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It applies to minimisers. None as for `l1`;
-        beside a given or chosen `l1`, ``solver="auto"`` takes 1e-5 p, which makes the minimiser unique.
-    penalty : {"coefficients", "shapes"}, optional
-        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None means
-        ``"shapes"`` with ``solver="auto"``, and ``"coefficients"`` with ``"newton"``.
+    l1, l2 : float, optional
+        Weights of the penalty ``l1 |lam|_1 + l2/2 |lam|**2`` of the minimiser: zero or more, and `l2` at least 1e-140
+        if above zero. The penalty is by ``"shapes"``, as in `pnorm.minimize`. If both are None, one of them is chosen;
+        with `l1` = 0 it is `l2`. Beside an `l1` above 0, `l2` is 1e-5 p if it is None, which makes the minimiser
+        unique.
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It applies to
         minimisers.
     cv : int, splitter or iterable
-        The folds by which ``solver="auto"`` chooses: their number, two or more (reduced to the number of rows of a
-        class if that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out
-        once at most. All rows that are not held out are trained on. Of a number of folds, each has equal rows as a
-        whole; a splitter may divide them.
+        The folds by which parameters are chosen: their number, two or more (reduced to the number of rows of a class if
+        that is smaller), a splitter of scikit-learn, or pairs of training and test rows. Each row is held out once at
+        most. All rows that are not held out are trained on. Of a number of folds, each has equal rows as a whole; a
+        splitter may divide them.
     t_max : int, optional
-        Largest number of rounds, or of Newton steps; None means 200.
-    early_stopping : bool
-        Whether to hold out rows, to stop when their ranking has not improved for `n_iter_no_change` rounds, and to use
-        the coefficients of the best round.
-    validation_fraction : float
-        The share of the rows that `early_stopping` and `cutoff` hold out, the same for both classes. With groups, it is
-        the share of the groups.
-    n_iter_no_change : int
-        Rounds to wait for a better score.
+        Number of rounds of boosting (`pnorm.train`), which regularise by ending early. None computes the minimiser
+        (`pnorm.minimize`), and chooses parameters that are None by cross-validation. With groups, a `loss` other than
+        ``"exponential"``, an estimator as `rankers`, or sparse rows, nothing is chosen: there are 200 rounds, unless
+        `l1`, `l2` or `max_columns` asks for the minimiser.
     scoring : str, callable or None
-        The measure of the held-out rows: a name in `pnorm.callbacks.early_stopping`, or a scorer of scikit-learn, or
-        its name, that uses `decision_function`. None is the partial AUC down to the first ten negatives, or the first
-        1 % of them if that is more. ``"log_objective"`` is the objective of training. With groups it is the mean over
-        the groups.
+        The measure of held-out rows by which the cross-validation chooses: a name in `pnorm.cross_validate`, or a
+        scorer of scikit-learn, or its name, that uses `decision_function`. None is the partial AUC down to the first
+        ten negatives, or the first 1 % of them if that is more, and the average precision among the best.
     loss : str or Loss
         The cost of a pair whose scores differ by z. As in `pnorm.train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
     random_state : int, RandomState or None
-        Seed for the rows that are held out. With None, `early_stopping` draws other rows in every fit, and
-        ``solver="auto"`` and `cutoff` draw the same ones.
+        Seed for the rows that are held out. None holds the same ones out in every fit.
     n_jobs : int or None
         Threads, as in scikit-learn: None means one unless joblib's context sets another number, -1 means all. The
         coefficients do not depend on it.
@@ -355,8 +209,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The penalties; 0 with rounds. They are those of `cross_validation_`, or smaller if only a sample of many rows
         was used for the choice.
     kind_ : str or None
-        The chosen kind of weak rankers: ``"line + cuts"``, ``"steps"`` or ``"lines"``, or ``"cuts"`` with
-        ``linear=False``; None with rounds, or if `rankers` other than ``"table"`` were given.
+        The chosen kind of weak rankers: ``"line + cuts"``, ``"steps"`` or ``"lines"``; None with rounds, or if
+        `rankers` other than ``"table"`` were given.
     cross_validation_ : CrossValidation or None
         The cross-validation behind the choice, with a table of the results; None if nothing was chosen.
     out_of_fold_ : OutOfFold or None
@@ -368,14 +222,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method: ``out_of_fold_.slope``. The ranking of held-out rows, by which parameters are chosen, does not depend on
         the scale of the scores, so the scale needs a correction of its own. 1 if nothing was chosen.
     threshold_ : float
-        The score above which `predict` returns the positive class. `decision_function` is the score minus this number:
-        compare `decision_function` with 0 instead, or `score_samples` with this number. By default, it is the score of
-        probability 1/2. If `slope_` is 1, that is minus the intercept of `trace_` after `n_iter_` rounds. With groups,
-        or another loss, there are no probabilities. It is then the score with the largest balanced accuracy on the rows
-        of `fit`, half-way between two scores, and the highest one if several tie. Balanced accuracy gives both classes
-        the same weight. If positives are rare, `predict` then flags many more rows than there are positives: 465 for 40
-        of 4,000, for example. Use `cutoff` or `choose_cutoff` to set it by precision,
-        recall or a number of rows. With a cut-off, it is the largest number below `cutoff_.score`.
+        The score that `decision_function` subtracts, above which `predict` returns the positive class if there is no
+        cut-off. It is the score of probability 1/2. If `slope_` is 1, that is minus the intercept of `trace_`. With
+        groups, or another loss, there are no probabilities. It is then the score with the largest balanced accuracy on
+        the rows of `fit`, half-way between two scores, and the highest one if several tie. Balanced accuracy gives both
+        classes the same weight. If positives are rare, `predict` then flags many more rows than there are positives:
+        465 for 40 of 4,000, for example. Use `cutoff` or `choose_cutoff` to take rows by
+        precision, recall or a number of rows.
     cutoff_ : Cutoff or None
         The cut-off of `predict` and its promise; None if none was chosen. Its scores are those of `score_samples`.
         ``pnorm.save(path, model)`` stores it.
@@ -387,10 +240,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or the number of rounds determines how far probabilities are from 0 and 1, and `predict_proba` warns. The order
         of the rows is not affected.
     n_iter_ : int
-        The number of rounds, or steps, that lead to `lam_`. With `early_stopping` it is the best round.
-    validation_score_ : ndarray
-        With `early_stopping`, the score of the held-out rows before the first round and after each one. The sign of
-        ``"log_objective"`` is changed, so that larger is better.
+        The number of rounds, or steps, that lead to `lam_`.
     n_features_in_ : int
         The number of columns, if the rows have columns.
     feature_names_in_ : ndarray
@@ -403,7 +253,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The page "Choose p, rounds and penalties" describes the choice of ``solver="auto"``. The candidates are a line
+    The page "Choose p, rounds and penalties" describes how parameters are chosen. The candidates are a line
     and 255 cuts of each column, cuts in few steps, or a line alone; p = 1 or 4; and 11 penalties. The measure is the
     partial AUC down to the first ten negatives, or the first 1 % of them if that is more. Of all candidates within one
     standard error of the best, the one with the largest average precision is chosen and minimised over all rows. Among
@@ -414,7 +264,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Rows with a `sample_weight` of w count as w copies, and those of weight zero as absent. Equal rows are held out
     together, as in `pnorm.cross_validate`, so w copies choose what the weight w chooses. (If a column has more than
-    `n_cuts` + 1 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
+    256 values, its cuts are placed by rows, without regard to weights.) With `groups`, a label per row, pairs
     form within a group only.
 
     New rows in a data frame need the columns of `fit` in the same order, and no others. This is a rule of scikit-learn,
@@ -469,18 +319,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         monotone: Mapping[Any, int] | None = None,
         push: Literal["top", "bottom"] = "top",
         rankers: Any = None,
-        n_cuts: int = 255,
-        linear: Lines | None = None,
-        solver: str = "auto",
         l1: float | None = None,
         l2: float | None = None,
-        penalty: str | None = None,
         max_columns: int | None = None,
         cv: Any = 5,
         t_max: int | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
         scoring: Any = None,
         loss: Any = "exponential",
         group_weight: str = "pairs",
@@ -496,18 +339,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.monotone = monotone
         self.push = push
         self.rankers = rankers
-        self.n_cuts = n_cuts
-        self.linear = linear
-        self.solver = solver
         self.l1 = l1
         self.l2 = l2
-        self.penalty = penalty
         self.max_columns = max_columns
         self.cv = cv
         self.t_max = t_max
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
         self.loss = loss
         self.group_weight = group_weight
@@ -531,8 +367,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             penalties = ["no penalty"]
         of_rankers = counted(self.lam_.size, "weak ranker")
         ended = f"{self.trace_.status} after {counted(self.trace_.n_iter, self.trace_._unit)}"
-        if self.n_iter_ != self.trace_.n_iter:
-            ended += f"; the coefficients are those after {self.n_iter_:,}"
         if self.separation_ in ("separable", "quasi-separable"):
             ended += f"; the training rows are {self.separation_}"
         power = f"p = {self.p_:g}"
@@ -565,7 +399,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _reads_tables(self) -> bool:
-        return self.rankers == "categories" if isinstance(self.rankers, str) else _is_estimator(self.rankers)
+        return self.rankers == "categories" if isinstance(self.rankers, str) else is_estimator(self.rankers)
 
     def _is_table(self, X: Any) -> bool:
         """Return whether the weak rankers are those of a table of mixed columns, or to be made of one."""
@@ -579,8 +413,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return True, True
         if isinstance(self.rankers, str):
             return self.rankers in ("thresholds", "columns"), self.rankers in ("table", "thresholds", "categories")
-        if _is_estimator(self.rankers):
-            sparse, missing = _tags(self.rankers)
+        if is_estimator(self.rankers):
+            sparse, missing = tags(self.rankers)
             return sparse, missing and hasattr(self.rankers, "apply")  # what is transformed may keep them
         return True, False
 
@@ -620,7 +454,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
-            found = _checks.no_number(X, "X") if not _checks.is_sparse(X) and _has_dates(X) else None
+            found = _checks.no_number(X, "X") if not _checks.is_sparse(X) and has_dates(X) else None
             if found is not None:
                 raise TypeError(found)
             _checks.stay_apart([X], "X")
@@ -628,14 +462,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
                 X = np.asarray(X)
-            if not self._reads_tables or not _is_array(X):
+            if not self._reads_tables or not is_array(X):
                 _checks.n_rows(X, "X")
-                return _validated(self, X, *y, reset=reset, skip_check_array=True)
+                return validated(self, X, *y, reset=reset, skip_check_array=True)
             how = {"dtype": None, "ensure_all_finite": False}
         if _checks.is_sparse(X) and X.dtype.kind in "bui":
             X = _checks.summing(X)
         try:
-            return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+            return validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
         except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
             if str(error).startswith("Input y contains NaN"):
                 raise ValueError(f"{error} Use keep = pandas.notna(y), and fit(X[keep], y[keep])") from None
@@ -655,11 +489,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not _checks.is_columns(X):
             X = X if _checks.is_sparse(X) or hasattr(X, "__getitem__") else np.asarray(X)
             _checks.n_rows(X, "X")
-            return _validated(self, X, *y, reset=reset, skip_check_array=True)
+            return validated(self, X, *y, reset=reset, skip_check_array=True)
         n_rows = _checks.n_rows(X, "X")
         if not reset:
             return X
-        checked = _validated(self, np.broadcast_to(0.0, (n_rows, len(X))), *y, reset=True, skip_check_array=True)
+        checked = validated(self, np.broadcast_to(0.0, (n_rows, len(X))), *y, reset=True, skip_check_array=True)
         self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
         return (X, *checked[1:]) if y else X
 
@@ -679,7 +513,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: Labels | Lazy,
         sample_weight: Weights | Lazy | None = None,
         groups: GroupLabels | Lazy | None = None,
-        pos_label: Label | None = None,
     ) -> PNormPush:
         """Train on rows and labels.
 
@@ -697,9 +530,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Case weights, zero or more. A row of weight w counts as w copies, so their mean is about 1.
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
-        pos_label : label, optional
-            The label of positive rows in this fit, instead of the parameter `pos_label` of the estimator. None takes
-            that of the estimator.
 
         Returns
         -------
@@ -726,56 +556,50 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the cross-validation does not show that the chosen parameters rank held-out rows better than a random
             order (`out_of_fold_`). The class is in `pnorm.diagnostics`.
         ConvergenceWarning
-            If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
-            quasi-separable (see `pnorm.minimize`). Rows are then ranked by ``trace_.lam_along()``.
+            If the minimum is not proved, or there is none since the data are quasi-separable and `l2` is 0 (see
+            `pnorm.minimize`). Rows are then ranked by ``trace_.lam_along()``.
         """
         self._check()
         if _is_dask(X):
             if self.missing is not None:
                 raise ValueError("missing is for rows in memory; in a frame of Dask, replace these values with None")
-            return self._fit_dask(X, y, sample_weight, groups, pos_label)
-        self._fit(X, y, sample_weight, groups, pos_label)
+            return self._fit_dask(X, y, sample_weight, groups)
+        self._fit(X, y, sample_weight, groups)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, pos_label: Any) -> _Rows:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> LabelledRows:
         """Train on rows in memory, and return those that were trained on."""
         X, y = self._read(X, y, reset=True)
-        lacking = () if self.missing is None else _words_for_missing(self.missing)
-        X = _without(X, lacking) if lacking else X
-        why = self._why_rounds(X, groups)
-        auto = self.solver == "auto" and why is None
-        rows = self._labelled(X, y, sample_weight, groups, auto, pos_label)
-        newton = auto or self.solver == "newton"
-        added = self._added(newton, why)
+        lacking = () if self.missing is None else words_for_missing(self.missing)
+        X = without_words(X, lacking) if lacking else X
+        rounds, fixed = self._asks_for_rounds(X, groups)
+        auto = not rounds and not fixed
+        known = self._labelled(X, y, sample_weight, groups, auto)
         to_cut = None
         if self.cutoff is not None:
-            rows, to_cut = self._split(_for_cutoff(rows), "cutoff", 0 if self.random_state is None else None)
-        known, held_out = self._split(rows, "early_stopping") if self.early_stopping else (rows, None)
+            known, to_cut = self._split(_for_cutoff(known))
 
         pos, neg = known.sides()
         self._report(f"{known.positive.sum():,} positive and {(~known.positive).sum():,} negative rows to train on")
-        chosen = self._choose(pos, neg, known, added["penalty"]) if auto else None
+        chosen = self._choose(pos, neg, known) if auto else None
         if chosen is None:
             H = self._weak_rankers(known, pos, neg)
-            p, kind, found = _P if self.p is None else self._one_power(why), None, None
+            p, kind, found = _P if self.p is None else self._one_power(rounds or fixed), None, None
+            added = self._penalties(p)
         else:
             H, p, kind, found = chosen.rankers, chosen.p, chosen.kind or None, chosen.cross_validation
-            added |= {"l1": chosen.l1, "l2": chosen.l2}
+            added = self._penalties(p) | {"l1": chosen.l1, "l2": chosen.l2}
             self._report(f"{'chosen' if found is not None else 'taken'}: {chosen.told}")
             if chosen.alone:
                 warnings.warn(f"a class has one row, which cannot be held out: {chosen.told}", stacklevel=2)
-        stop = None if held_out is None else self._watch(held_out, H, p)
         about = {"push": self.push, "group_weight": self.group_weight, **known.about()}
-        how = dict(p=p, loss=self.loss, callback=stop, n_threads=self._n_threads, **about)
-        t_max = _T_MAX if self.t_max is None else self.t_max
-        if newton:
-            lam, trace = minimize(pos, neg, H, max_iter=t_max, tol=default.TOL if auto else 1e-10, **added, **how)
+        how = dict(p=p, loss=self.loss, n_threads=self._n_threads, **about)
+        if rounds:
+            lam, trace = train(pos, neg, H, t_max=_T_MAX if self.t_max is None else self.t_max, **how)
         else:
-            lam, trace = train(pos, neg, H, t_max=t_max, **how)
-        if newton:
-            _warn_of_end(trace)
-        if stop is None:
-            lam, trace = followed(lam, trace)
+            lam, trace = minimize(pos, neg, H, max_iter=_T_MAX, tol=default.TOL, **added, **how)
+            warn_of_end(trace)
+        lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
 
         self.rankers_, self.trace_ = H.with_missing(lambda _: lacking) if isinstance(H, Table) else H, trace
@@ -783,34 +607,22 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
         self.kind_, self.cross_validation_ = kind, found
         self.out_of_fold_ = None if chosen is None else chosen.out_of_fold
-        # Newton's method may begin anew, on the rows that keep weight, and end there before it calls back.
-        self.n_iter_ = trace.n_iter if stop is None else min(stop.best_iter, trace.n_iter)
-        self.lam_ = lam if stop is None else trace.lam_at(self.n_iter_)
-        if stop is not None:
-            scores = stop.scores[: trace.n_iter + 1]
-            self.validation_score_ = scores if self.scoring != "log_objective" else -scores
-            self._report(f"early stopping: the held-out rows are ranked best after {self.n_iter_} rounds")
-        elif hasattr(self, "validation_score_"):
-            del self.validation_score_
-        # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
-        self._offset = None if trace.intercepts is None else -float(trace.intercepts[self.n_iter_])
+        self.lam_, self.n_iter_ = lam, trace.n_iter
+        self._offset = None if trace.intercept is None else -float(trace.intercept)
         self.slope_ = 1.0 if chosen is None else chosen.slope
         f = self._score(known.X, strict=None)
         self._training_scores = fingerprint.of(f)
         if self._offset is not None:
             self._recalibrate(known, f)
-            self.threshold_ = self._offset
-        else:
-            self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
-        self._uncut = self.threshold_
+        self.threshold_ = balanced_threshold(f, known.positive, known.weight) if self._offset is None else self._offset
         self.cutoff_: Cutoff | None = None
         self._failures: dict[tuple[int, int], Cutoff] = {}  # the first cut-off that was not found, by numbers of rows
         if to_cut is not None:
             assert self.cutoff is not None
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
             self._report(f"cut-off: {str(self.cutoff_).splitlines()[0]}")
-        proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
-        self._proof = _Later(proved if self._exponential else _none)
+        proved = partial(certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
+        self._proof = Later(proved if self._exponential else no_certificate)
         self._explain_later(known)
         self._judge()
         if chosen is not None and chosen.copied:
@@ -820,12 +632,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "counts as w copies",
                 UserWarning,
             )
-        self.separation_ = "separable" if _separated(f, known.positive, known.group) else trace.separation
+        self.separation_ = "separable" if separated(f, known.positive, known.group) else trace.separation
         if self.separation_ == "separable":
             self._report("the score separates the classes of the training rows")
         return known
 
-    def _recalibrate(self, rows: _Rows, f: Vector) -> None:
+    def _recalibrate(self, rows: LabelledRows, f: Vector) -> None:
         """Move the offset to where probabilities are 1/2 if `slope_` multiplies the log odds.
 
         Their mean over the training rows, of which `rows` with scores f may be a sample of each class, is the share of
@@ -870,40 +682,39 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             stages = "lists to compare with", "changes since training", "measures", "columns and rows"
             self._report(f"report: {stages[done]}")
 
-    def _explain_later(self, known: _Rows) -> None:
+    def _explain_later(self, known: LabelledRows) -> None:
         """Keep the rows until ranges and averages of them are asked for."""
         d = getattr(self, "n_features_in_", 0)  # rows need not have columns
         of_model = self.rankers_, self.lam_
-        self._ranges = _Later(partial(_ranges_of, known.X, *of_model, d, self._n_threads), keeps=True)
-        self._seen = _Later(partial(seen_values, known.X, *of_model, known.weight), keeps=True)
+        self._ranges = Later(partial(ranges_of, known.X, *of_model, d, self._n_threads), keeps=True)
+        self._seen = Later(partial(seen_values, known.X, *of_model, known.weight), keeps=True)
         average = known.take(known.places[0 if self.push == "bottom" else 1])
-        self._means = _Later(partial(means_of, average.X, *of_model, average.weight, self._n_threads), keeps=True)
+        self._means = Later(partial(means_of, average.X, *of_model, average.weight, self._n_threads), keeps=True)
 
-    def _fit_dask(self, X: Any, y: Any, sample_weight: Any, groups: Any, pos_label: Any) -> PNormPush:
+    def _fit_dask(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PNormPush:
         """Choose by some rows of a Dask collection, and minimise over all of them where they lie."""
         from pnorm.dask import code_rows
         from pnorm.dask import minimize as minimize_there
         from pnorm.dask._estimator import drawn
 
-        why = self._why_rounds(X, groups)
-        if why is not None or self.cutoff is not None or _is_estimator(self.rankers):
+        why = next(filter(None, (*self._asks_for_rounds(X, groups), self.cutoff and "cutoff")), None)
+        if why is not None:
             raise ValueError(
-                f"X is a Dask collection, over which PNormPush minimises: {why or 'cutoff'} is for rows in memory; "
+                f"X is a Dask collection, over which PNormPush minimises: {why} is for rows in memory; "
                 "pnorm.dask.train runs rounds, and choose_cutoff takes held-out rows in memory"
             )
         if not isinstance(self.cv, numbers.Integral):
             raise ValueError("X is a Dask collection, of which some rows choose: cv must be a number of folds")
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         rows, labels, weight, sizes = drawn(X, y, sample_weight, default.MOST, seed)
-        known = self._fit(rows, np.array(labels), weight, None, pos_label)
-        given = self.solver == "newton" or bool(self.l1) or self.l2 is not None
+        known = self._fit(rows, np.array(labels), weight, None)
+        given = bool(self.l1) or self.l2 is not None
         share = 1.0 if given else max(min(default.MOST, n) / n for n in sizes.values())
         self.l1_, self.l2_ = share * self.l1_, share * self.l2_
         coded = code_rows(X, y, self.rankers_, weight=sample_weight, pos_label=self.classes_[1])
-        added = self._added(True, None) | {"l1": self.l1_, "l2": self.l2_}
-        t_max, tol = self.t_max or _T_MAX, default.TOL if self.solver == "auto" else 1e-10
-        lam, trace = minimize_there(coded, p=self.p_, max_iter=t_max, tol=tol, push=self.push, **added)
-        _warn_of_end(trace)
+        added = self._penalties(self.p_) | {"l1": self.l1_, "l2": self.l2_}
+        lam, trace = minimize_there(coded, p=self.p_, max_iter=_T_MAX, tol=default.TOL, push=self.push, **added)
+        warn_of_end(trace)
         lam, trace = followed(lam, trace)
         self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
@@ -914,14 +725,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f = self._score(known.X, strict=None)
         self._training_scores = fingerprint.of(f)
         self._recalibrate(known, f)
-        self.threshold_ = self._uncut = self._offset
-        self._proof = _Later(_not_here)
+        self.threshold_ = self._offset
+        self._proof = Later(not_here)
         self._explain_later(known)
         return self
 
     def _check(self) -> None:
         """Refuse parameters that are out of range, before the rows are read."""
-        _checks.choice(self.solver, "solver", ("auto", "coordinate", "newton"))
         for name, check in (
             ("p", lambda p, name: _checks.several(p, name, _checks.power)),
             ("l1", _checks.nonnegative),
@@ -929,8 +739,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ):
             if getattr(self, name) is not None:
                 check(getattr(self, name), name)
-        if self.penalty is not None:
-            _checks.choice(self.penalty, "penalty", ("coefficients", "shapes"))
         for name, least in (("t_max", 0), ("max_columns", 1)):
             if getattr(self, name) is not None:
                 _checks.count(getattr(self, name), name, least)
@@ -938,8 +746,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _checks.count(self.cv, "cv", 2)
         if not isinstance(self.verbose, bool):
             _checks.count(self.verbose, "verbose", 0)
-        if self.linear is not None:
-            _checks.lines(self.linear)
         if self.kinds is not None and not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
             raise ValueError(
                 "kinds is for rankers='table'; for others make a collection, as pnorm.rankers.from_table(..., "
@@ -948,77 +754,67 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.missing is not None:
             if not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
                 raise ValueError("missing is for rankers='table'; for others replace these values with NaN or None")
-            _words_for_missing(self.missing)
+            words_for_missing(self.missing)
         if self.cutoff is not None:
             check_asked(self.cutoff, "cutoff")
-            _checks.probability(self.validation_fraction, "validation_fraction")
-        if self.early_stopping:
-            _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
 
-    @property
-    def _penalised(self) -> bool:
-        """Whether a minimiser is asked for."""
-        return bool(self.l1) or any(x is not None for x in (self.l2, self.penalty, self.max_columns))
-
-    def _why_rounds(self, X: Any, groups: Any) -> str | None:
-        """Return what asks for rounds; None if nothing does."""
-        if self.solver == "coordinate":
-            return "solver='coordinate'"
+    def _asks_for_rounds(self, X: Any, groups: Any) -> tuple[str, str]:
+        """Return what asks for rounds, and what leaves nothing to be chosen; empty if nothing does."""
+        penalties = [
+            f"{name} = {x:g}" for name in ("l1", "l2", "max_columns") if (x := getattr(self, name)) is not None
+        ]
+        minimises = bool(self.l1) or self.l2 is not None or self.max_columns is not None
+        if self.t_max is not None:
+            if minimises:
+                raise ValueError(
+                    f"{penalties[-1]} is for the minimiser; t_max asks for rounds, which regularise by stopping early"
+                )
+            return "t_max", ""
         asked = {
-            "t_max": self.t_max is not None,
-            "early_stopping": bool(self.early_stopping),
             f"loss={shown(str(self.loss))}": not self._exponential,
             "groups": groups is not None,
-            "X is sparse and": _checks.is_sparse(X) and not self._penalised,
-            "an estimator as rankers": _is_estimator(self.rankers) and not isinstance(self.rankers, Rankers),
+            "X is sparse and": _checks.is_sparse(X) and not minimises,
+            "an estimator as rankers": is_estimator(self.rankers) and not isinstance(self.rankers, Rankers),
         }
-        return next((name for name, does in asked.items() if does), None)
+        why = next((name for name, does in asked.items() if does), "")
+        return ("", why) if minimises else (why, "")
 
-    def _one_power(self, why: str | None) -> float:
-        """Return p for a run of which nothing is chosen; `why` asks for rounds."""
+    def _one_power(self, why: str) -> float:
+        """Return p for a run of which nothing is chosen, and `why` not."""
         found = _checks.several(self.p, "p", _checks.power)
         if len(found) > 1:
-            run = why or f"solver={self.solver!r}"
-            raise ValueError(f"p has {len(found)} numbers for cross-validation to choose from; {run} takes one")
+            raise ValueError(f"p has {len(found)} numbers for cross-validation to choose from; {why} takes one")
         return found[0]
 
-    def _added(self, newton: bool, why: str | None) -> dict[str, Any]:
-        """Return what a minimiser is given beside the objective; refuse it where rounds are asked for."""
-        added = {name: getattr(self, name) for name in ("l1", "l2", "penalty", "max_columns")}
-        for name, value in added.items():
-            if not newton and value not in (0.0, None, "coefficients"):
-                got = repr(value) if isinstance(value, str) else f"{value:g}"
-                raise ValueError(
-                    f"{name} = {got} is for minimisers, solver='newton'; {why} asks for rounds, which regularise by "
-                    "stopping early (t_max)"
-                )
-        penalty = default.PENALTY if self.solver == "auto" else "coefficients"
-        given = {name: value for name, value in added.items() if value is not None}
-        return {"l1": 0.0, "l2": 0.0, "penalty": penalty, "max_columns": None} | given
+    def _penalties(self, p: float) -> dict[str, Any]:
+        """Return what a minimiser is given beside the objective, where nothing is chosen."""
+        l1, l2 = self.l1 or 0.0, self.l2
+        if l2 is None:
+            l2 = default.LEAST * p if l1 else 0.0
+        return {"l1": l1, "l2": l2, "penalty": default.PENALTY, "max_columns": self.max_columns}
 
-    def _choose(self, pos: Any, neg: Any, rows: _Rows, penalty: str) -> default.Chosen:
+    def _choose(self, pos: Any, neg: Any, rows: LabelledRows) -> default.Chosen:
         """Choose what is None."""
         if self._is_table(rows.X) and not isinstance(self.rankers, Table):
             size = rows.positive.size, _checks.headings(rows.X, "X")[1]
-            table = self._table(rows, None, default.cuts_of(size, self.n_cuts))
-            kinds = default.kinds_of(table, size, self.linear)
+            kinds = default.kinds_of(self._table(rows, None, default.cuts_of(size, default.N_CUTS)), size)
         elif self.rankers is None:
-            how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
-            kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
+            how: dict[str, Any] = {"names": self._names, "monotone": self.monotone}
+            kinds = default.kinds(pos, neg, n_threads=self._n_threads, **how)
         else:
             own = callable(self.rankers) and not isinstance(self.rankers, Rankers)
             kinds = {"": default.Kind(lambda pos, neg: self._weak_rankers(rows, pos, neg), "l2", own)}
         state = self.random_state
         seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
         weights = {name: c for name, c in rows.about().items() if name.endswith("weight")}
-        more: dict[str, Any] = {"push": self.push, "penalty": penalty, "max_columns": self.max_columns}
+        more: dict[str, Any] = {"push": self.push, "penalty": default.PENALTY, "max_columns": self.max_columns}
         more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
         folds = self.cv if rows.fold is None else tuple([rows.fold[where] for where in rows.places])
-        more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
+        more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds, "metric": self._metric()}
         more["progress"] = self._report_fold if self.verbose else False
         return default.choose(pos, neg, kinds, seed=seed, judge=True, **weights, **more)
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool, pos_label: Any) -> _Rows:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool) -> LabelledRows:
         """Return the rows of positive weight."""
         y = column_or_1d(y, warn=True)
         if _checks.is_columns(X):  # whose length is the number of columns
@@ -1033,9 +829,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
                 f"{self.classes_.size} classes, {first([repr(label) for label in self.classes_.tolist()], 8)}. "
-                f"{_two_of(self.classes_.tolist(), self.pos_label if pos_label is None else pos_label)}"
+                f"{_two_of(self.classes_.tolist(), self.pos_label)}"
             )
-        positive = codes == self._positive(pos_label)
+        positive = codes == self._positive()
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
         if auto and weight is not None and weight.mean() < _LEAST_WEIGHT:
             warn(
@@ -1046,7 +842,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         fold = _folds(self.cv, y if _checks.is_columns(X) else X, y, groups) if auto else None
-        rows = _Rows(X, positive, weight, group, np.arange(y.size), fold)
+        rows = LabelledRows(X, positive, weight, group, np.arange(y.size), fold)
         if weight is not None and not weight.all():
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
@@ -1056,10 +852,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return rows
 
-    def _positive(self, pos_label: Any) -> int:
+    def _positive(self) -> int:
         """Return the place of the positive label among the sorted ones, and set the classes in their order."""
         labels = self.classes_.tolist()
-        pos_label = self.pos_label if pos_label is None else pos_label
+        pos_label = self.pos_label
         if pos_label is None:
             words = [label for label in labels if isinstance(label, str)]
             plain = plainly_positive(words) if len(words) == 2 else set()
@@ -1089,36 +885,25 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = self.classes_[::-1].copy()
         return places[0]
 
-    def _split(self, rows: _Rows, what: str, seed: int | None = None) -> tuple[_Rows, _Rows]:
-        """Return rows to train on and rows to hold out: a share of either class, or of the groups that have both.
-
-        Equal rows are on one side.
-        """
-        share = _checks.probability(self.validation_fraction, "validation_fraction")
-        generator = check_random_state(self.random_state if seed is None else seed)
-        if rows.group is None:
-            units = units_of((rows.X,), rows.positive)
-            of = np.arange(rows.positive.size) if units is None else units
-            named = [f"rows of the class {shown(str(label))}" for label in self.classes_[::-1]]
-            sides = zip(by_class(of, rows.positive), named, strict=True)
-            chosen = [_some(generator, share, *side, what) for side in sides]
-            out = np.isin(of, np.concatenate(chosen))
-        else:
-            mixed = np.intersect1d(rows.group[rows.positive], rows.group[~rows.positive])
-            out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes", what))
+    def _split(self, rows: LabelledRows) -> tuple[LabelledRows, LabelledRows]:
+        """Return rows to train on, and a share of either class to hold out for the cut-off; equal rows are together."""
+        generator = check_random_state(0 if self.random_state is None else self.random_state)
+        units = units_of((rows.X,), rows.positive)
+        of = np.arange(rows.positive.size) if units is None else units
+        some = [
+            _some(generator, of_class, shown(str(label)))
+            for of_class, label in zip(by_class(of, rows.positive), self.classes_[::-1], strict=True)
+        ]
+        out = np.isin(of, np.concatenate(some))
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
-    def _watch(self, rows: _Rows, H: Rankers, p: float) -> callbacks.EarlyStopping:
-        metric = "partial_auc" if self.scoring is None else self.scoring
-        more = {"push": self.push, "group_weight": self.group_weight, **rows.about()}
-        if metric == "log_objective":
-            more |= {"p": p, "loss": self.loss}
-        elif not (isinstance(metric, str) and metric in callbacks.NAMES):
-            metric = _Scored(self.classes_).measured_by(get_scorer(metric))
-        pos, neg = rows.sides()
-        return callbacks.early_stopping(pos, neg, metric, self.n_iter_no_change, H=H, n_threads=self._n_threads, **more)
+    def _metric(self) -> Any:
+        """Return `scoring` as a measure of both sides, or its name."""
+        if self.scoring is None or (isinstance(self.scoring, str) and self.scoring in LARGER):
+            return self.scoring
+        return Scored(self.classes_).measured_by(get_scorer(self.scoring))
 
-    def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
+    def _weak_rankers(self, rows: LabelledRows, pos: Any, neg: Any) -> Rankers:
         """Return the weak rankers that `rankers` specifies, for these training rows."""
         kind, monotone = self.rankers, self.monotone
         if kind is None:
@@ -1129,29 +914,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"monotone is for rankers among {', '.join(map(repr, ('table', *_OF_NUMBERS)))}; for others make a "
                 "collection with signs, as pnorm.rankers.thresholds(..., monotone=...) does"
             )
-        if self.linear and word not in ("table", "thresholds"):
-            raise ValueError(
-                "linear is for rankers='table' and 'thresholds'; for others make a collection with lines, as "
-                "pnorm.rankers.quantile_thresholds(..., linear=True) does"
-            )
         if isinstance(kind, Rankers):
             return kind
         if isinstance(kind, str):
             _checks.choice(kind, "rankers", _WORDS)
             names = self._names
             if kind == "table":
-                return self._table(rows, self.linear or False, self.n_cuts)
+                return self._table(rows, False, default.N_CUTS)
             if kind == "thresholds":
-                return weak.quantile_thresholds(
-                    pos,
-                    neg,
-                    self.n_cuts,
-                    names=names,
-                    missing="own",
-                    monotone=monotone,
-                    linear=self.linear or False,
-                    n_threads=self._n_threads,
-                )
+                how: dict[str, Any] = {"names": names, "monotone": monotone, "n_threads": self._n_threads}
+                return weak.quantile_thresholds(pos, neg, default.N_CUTS, missing="own", **how)
             if kind == "categories":
                 return weak.categories(pos, neg, missing="own")
             if kind == "normalized":
@@ -1159,8 +931,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return weak.columns(self.n_features_in_, names=names, monotone=monotone)
         if isinstance(kind, (list, tuple)):
             return weak.callables(kind)
-        if _is_estimator(kind):
-            return _of_estimator(kind, rows)
+        if is_estimator(kind):
+            return of_estimator(kind, rows)
         if callable(kind) and not isinstance(kind, type):
             made = kind(pos, neg)
             if isinstance(made, Rankers):
@@ -1171,14 +943,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
         )
 
-    def _table(self, rows: _Rows, linear: Lines | None, n_cuts: int) -> Table:
+    def _table(self, rows: LabelledRows, linear: Lines | None, n_cuts: int) -> Table:
         """Return the weak rankers of a table."""
         how: dict[str, Any] = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone}
         return of_rows(rows.X, rows.positive, rows.number, "X", True, linear=linear, n_threads=self._n_threads, **how)
 
     # What it has learned -------------------------------------------------------------------------------
 
-    def decision_function(self, X: Rows | Lazy) -> Any:
+    def decision_function(self, X: Rows | Lazy) -> Vector | Lazy:
         """Score rows; the row with the largest score is the first of the list.
 
         Parameters
@@ -1189,11 +961,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) minus `threshold_`. It is above 0 if `predict` returns the positive class, as scikit-learn expects.
-            Compare it with 0, and not with `threshold_`: `choose_cutoff` and the option `cutoff` change `threshold_`,
-            and so shift these values, all by the same number. The order of rows, `predict_proba` and `score_samples`
-            stay the same. To compare scores from before and after the choice of a cut-off, use `score_samples`. If
-            there is a `predict_proba` and no cut-off was chosen, ``slope_ * (1 + p_)`` times this is its logit.
+            f(x) minus `threshold_`: above 0 if `predict` returns the positive class and there is no cut-off. No cut-off
+            changes it. If there is a `predict_proba`, ``slope_ * (1 + p_)`` times this is its logit.
 
         Raises
         ------
@@ -1207,10 +976,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             is, and they are text instead of numbers or the reverse, a ValueError is raised instead.
         """
         f: Any = self.score_samples(X)
-        return f - self.threshold_
+        found: Vector | Lazy = f - self.threshold_
+        return found
 
     def score_samples(self, X: Rows | Lazy) -> Vector | Lazy:
-        """Score rows on a scale that no cut-off shifts, as `pnorm.score` does.
+        """Score rows as `pnorm.score` does, without a threshold.
 
         Parameters
         ----------
@@ -1233,25 +1003,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         UnknownLevelWarning
             As in `decision_function`.
 
-        Notes
-        -----
-        The detectors of outliers in scikit-learn use both names in this way: their ``decision_function`` is their
-        ``score_samples`` minus a number that their ``predict`` needs.
-
         Examples
         --------
         >>> import numpy as np
         >>> import pnorm
         >>> from pnorm.sklearn import PNormPush
         >>> data = pnorm.datasets.tic_tac_toe()
-        >>> model = PNormPush(p=4, t_max=100).fit(data.X[::2], data.y[::2])
-        >>> new, y_new = data.X[1::2], data.y[1::2]
-        >>> before = model.score_samples(new), model.decision_function(new)
-        >>> _ = model.choose_cutoff(new, y_new, precision=0.8)
-        >>> bool(np.array_equal(model.score_samples(new), before[0]))
+        >>> model = PNormPush(p=4, t_max=100).fit(data.X, data.y)
+        >>> f = model.score_samples(data.X)
+        >>> bool(np.array_equal(f, pnorm.score(data.X, model.rankers_, model.lam_)))
         True
-        >>> bool(np.array_equal(model.decision_function(new), before[1]))
-        False
         """
         check_is_fitted(self)
         return self._score_dask(X) if _is_dask(X) else self._score(self._read(X, reset=False))
@@ -1287,7 +1048,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Notes
         -----
         If `fit` chose parameters by cross-validation, its held-out rows correct the scale of the log odds (`slope_`).
-        Otherwise overfitting, separable classes and early stopping make the probabilities too extreme or too moderate
+        Otherwise overfitting, separable classes and few rounds make the probabilities too extreme or too moderate
         (page "Probabilities"), and ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them. If
         only the probabilities count, compare with logistic regression.
         """
@@ -1297,9 +1058,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _is_dask(X):
             from pnorm.dask._estimator import mapped
 
-            of_scores = partial(_both_classes, p=self.p_, slope=self.slope_)
+            of_scores = partial(both_classes, p=self.p_, slope=self.slope_)
             return mapped(self._score_dask(X) - self._offset, of_scores, np.float64, 2)
-        return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_, self.slope_)
+        return both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_, self.slope_)
 
     def _warn_of_separation(self) -> None:
         """Warn if the training rows, or held-out ones, do not determine the probabilities."""
@@ -1322,7 +1083,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def predict(self, X: Rows | Lazy) -> Any:
-        """Predict the classes, by `threshold_`, or by the cut-off `cutoff_`.
+        """Predict the classes, by the cut-off `cutoff_`, or by `threshold_` if there is none.
 
         Parameters
         ----------
@@ -1346,7 +1107,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Notes
         -----
-        A ranking is usually used without classes. `choose_cutoff` sets another threshold, with a guarantee.
+        A ranking is usually used without classes. `choose_cutoff` chooses a cut-off with a guarantee.
         ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` set thresholds without
         a guarantee.
         """
@@ -1354,10 +1115,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _is_dask(X):
             from pnorm.dask._estimator import mapped
 
-            found = partial(_labels_of, classes=self.classes_, threshold=self.threshold_, cut=self.cutoff_)
+            found = partial(labels_of, classes=self.classes_, threshold=self.threshold_, cut=self.cutoff_)
             return mapped(self._score_dask(X), found, self.classes_.dtype)
         f = self._score(self._read(X, reset=False))
-        return _labels_of(f, self.classes_, self.threshold_, self.cutoff_)
+        return labels_of(f, self.classes_, self.threshold_, self.cutoff_)
 
     def score(self, X: Rows | Lazy, y: Labels, sample_weight: Weights | None = None) -> float:
         """Return the accuracy of `predict`, as all classifiers of scikit-learn do.
@@ -1439,9 +1200,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Cutoff
-            The new value of `cutoff_`. `predict` takes the rows with ``decision_function(X) > 0``. If the score of the
-            cut-off is None, no cut-off meets the requirement. `threshold_` is then that of `fit`, and `predict` warns
-            and takes no row.
+            The new value of `cutoff_`. `predict` takes the rows with ``score_samples(X) >= cutoff_.score``. If the
+            score of the cut-off is None, no cut-off meets the requirement, and `predict` warns and takes no row.
 
         Raises
         ------
@@ -1456,13 +1216,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             guarantee. The cut-off prints this as well, in a report and from a model file too. Also if some rows of X
             are probably rows of `fit`.
 
-        Notes
-        -----
-        In scikit-learn `predict` takes the rows with `decision_function` above 0. Therefore a cut-off shifts
-        `decision_function`: `threshold_` becomes the largest number below the score of the cut-off, and
-        `decision_function` subtracts it. Do not compare it with `threshold_`, with the score of the cut-off, or with
-        its own values from before the choice. `score_samples` stays the same, and is what `Cutoff.takes` expects.
-
         Examples
         --------
         >>> import pnorm
@@ -1472,11 +1225,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> X, X_new, y, y_new = train_test_split(data.X, data.y, random_state=0)
         >>> model = PNormPush(p=4, t_max=100).fit(X, y)
         >>> model.choose_cutoff(X_new, y_new, precision=0.8)
-        <Cutoff for a precision of 0.8: a score of 3.75844 (decision_function above 0), 153 of 240 rows>
-        >>> int(model.predict(X_new).sum()), int((model.decision_function(X_new) > 0).sum())
+        <Cutoff for a precision of 0.8: a score of 3.75844, 153 of 240 rows>
+        >>> int(model.predict(X_new).sum()), int((model.score_samples(X_new) >= model.cutoff_.score).sum())
         (153, 153)
-        >>> int((model.score_samples(X_new) >= model.cutoff_.score).sum())
-        153
         """
         check_is_fitted(self)
         f = self._score(self._read(X, reset=False))
@@ -1489,7 +1240,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 UserWarning,
             )
         found = self._cut(f, self._is_positive(y, X), **asked, **more)
-        if found._is_further:
+        if found.after_a_failure:
             warn(
                 "an earlier call found no cut-off on as many rows. If these are the same rows, each further call adds "
                 f"up to {1.0 - found.confidence:.3g} to the probability that the guarantee is broken. Use new labelled "
@@ -1500,9 +1251,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff_of_model(f[positive], f[~positive], self._n_rows, **asked)
-        self.threshold_ = self._uncut if found.score is None else zero_of(found.score)
         sizes = found.n_pos, found.n_neg
-        self.cutoff_ = of_estimator(found, self.threshold_, self._failures.get(sizes, found) != found)
+        self.cutoff_ = replace(found, after_a_failure=self._failures.get(sizes, found) != found)
         if found.score is None:
             self._failures.setdefault(sizes, found)
             warn(f"predict will take no row: {found._none()}", UserWarning)
@@ -1591,7 +1341,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> from pnorm.sklearn import PNormPush
         >>> X = {"visits": [0, 3, 1, 9, 7, 8], "town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn", "Bonn"]}
-        >>> model = PNormPush(p=1, l2=0.1, linear=True).fit(X, [0, 0, 0, 1, 1, 1])
+        >>> model = PNormPush(p=1, l2=0.1).fit(X, [0, 0, 0, 1, 1, 1])
         >>> model.explain(X).top(row=3)
         ['visits = 9 (+7.76)']
         """
@@ -1709,12 +1459,6 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
-def _labels_of(f: Vector, classes: NDArray[Any], threshold: float, cut: Cutoff | None) -> NDArray[Any]:
-    """Return the labels of rows by their scores."""
-    above: NDArray[np.bool_] = f - threshold > 0.0 if cut is None else cut.takes(f)
-    return np.asarray(classes[above.astype(np.intp)])
-
-
 def _two_of(labels: Sequence[Any], pos_label: Any = None) -> str:
     """Return how to make two classes of more; `pos_label` is the positive one, if it was given."""
     forms: dict[str, list[str]] = {}
@@ -1731,94 +1475,21 @@ def _two_of(labels: Sequence[Any], pos_label: Any = None) -> str:
     return f"{advice}. Only case or spaces differ: {pairs}" if alike else advice
 
 
-def _separated(f: Vector, positive: NDArray[np.bool_], group: NDArray[np.intp] | None) -> bool:
-    """Return whether every positive scores above every negative of its group."""
-    group = np.zeros(f.size, np.intp) if group is None else group
-    lowest, highest = np.full((2, group.max() + 1), np.inf)
-    np.minimum.at(lowest, group[positive], f[positive])
-    np.minimum.at(highest, group[~positive], -f[~positive])
-    return bool((lowest > -highest).all())
-
-
-def _both_classes(f: Vector, p: float, slope: float) -> NDArray[np.float64]:
-    """Return the probabilities of both classes from scores less those of probability 1/2."""
-    return np.column_stack([sigmoid(side, p, 0.0, slope) for side in (-f, f)])
-
-
-class _Later:
-    """What is computed on request from rows that stay out of pickles, or with `keeps` before one is made."""
-
-    def __init__(self, compute: Callable[[], Any] | None, found: Any = None, keeps: bool = False) -> None:
-        self._compute, self._found, self._asking, self._keeps = compute, found, Lock(), keeps
-
-    def get(self, what: str) -> Any:
-        with self._asking:  # of many threads, one computes it
-            if self._found is None:
-                if self._compute is None:
-                    verb = "need" if what.endswith("s") else "needs"
-                    raise AttributeError(f"{what} {verb} the training rows, which a pickle does not contain; fit again")
-                self._found, self._compute = self._compute(), None  # the rows can go
-            return self._found
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._keeps and self._compute is not None:
-            with contextlib.suppress(AttributeError, OverflowError):  # there is none
-                self.get("a pickle")
-        return {"found": self._found}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(None, state.get("found"))  # type: ignore[misc]
-
-
-def _warn_of_end(trace: Trace) -> None:
-    """Warn where the minimum is not proved, or there is none."""
-    if trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf):
-        hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
-        why = trace.message.partition(RANK_BY)[0]  # the model ranks rows so already
-        warn(f"{why}{hint}", ConvergenceWarning)
-
-
 def _is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
-def _not_here() -> diagnostics.Certificate:
-    raise AttributeError(
-        "no certificate_ of rows in partitions: trace_.gap bounds the distance of the objective from its minimum"
-    )
-
-
-def _none() -> diagnostics.Certificate:
-    raise AttributeError("there is a certificate for loss='exponential' only")
-
-
-def _ranges_of(X: Any, H: Rankers, lam: Vector, n_features: int, n_threads: int) -> Vector:
-    """Return the range of what each column of rows adds to scores."""
-    tables = of_tables(H)
-    places = [
-        tables[c].table._parts[tables[c].place][0].column if c in tables else place  # type: ignore[union-attr]
-        for c, place in enumerate(places_of(X, H))
-    ]
-    if any(place is None for place in places):
-        raise AttributeError("feature_importances_ is for weak rankers that read single columns; look at lam_")
-    sums: dict[Any, Vector] = {}
-    for c, part, _ in each_part(X, H, lam, n_threads):
-        sums[places[c]] = sums[places[c]] + part if places[c] in sums else part
-    ranges = np.zeros(n_features)
-    for place, part in sums.items():
-        ranges[place] = np.ptp(part)
-    return ranges
-
-
-def _some(generator: Any, share: float, of: NDArray[np.intp], what: str, why: str) -> NDArray[np.intp]:
-    """Draw a share of items at random: at least one, and not all."""
+def _some(generator: Any, of: NDArray[np.intp], label: str) -> NDArray[np.intp]:
+    """Draw a share of the rows of a class at random: at least one, and not all."""
     if of.size < 2:
-        raise ValueError(f"{why} holds out some {what}; there are {of.size}, and two at least are needed")
-    drawn: NDArray[np.intp] = generator.permutation(of)[: min(max(round(share * of.size), 1), of.size - 1)]
+        raise ValueError(
+            f"cutoff holds out some rows of the class {label}; there are {of.size}, and two at least are needed"
+        )
+    drawn: NDArray[np.intp] = generator.permutation(of)[: min(max(round(_HELD_OUT * of.size), 1), of.size - 1)]
     return drawn
 
 
-def _for_cutoff(rows: _Rows) -> _Rows:
+def _for_cutoff(rows: LabelledRows) -> LabelledRows:
     """Refuse rows of which some can be held out for no cut-off."""
     if rows.group is not None:
         raise ValueError("cutoff is for one list; scores of different groups do not compare: fit without groups")
@@ -1828,23 +1499,6 @@ def _for_cutoff(rows: _Rows) -> _Rows:
             "choose_cutoff on rows without weights"
         )
     return rows
-
-
-def _certificate(
-    rows: _Rows,
-    H: Rankers,
-    p: float,
-    lam: Vector,
-    push: str,
-    group_weight: str,
-    max_columns: int | None,
-    **added: Any,
-) -> diagnostics.Certificate:
-    about = rows.about()
-    of_rows = [about.get(f"{side}_{what}") for what in ("weight", "group") for side in ("pos", "neg")]
-    pos, neg = rows.sides()
-    how: dict[str, Any] = {"few": max_columns is not None, "push": push, "group_weight": group_weight, **added}
-    return diagnostics._certificate_of_model(pos, neg, H, p, lam, *of_rows, **how)
 
 
 def _folds(cv: Any, X: Any, y: Any, groups: Any) -> NDArray[np.intp] | None:
@@ -1861,272 +1515,3 @@ def _folds(cv: Any, X: Any, y: Any, groups: Any) -> NDArray[np.intp] | None:
             )
         fold[held > 0] = k
     return fold
-
-
-def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:
-    """Return the threshold, half-way between two scores, with the largest balanced accuracy."""
-    c = np.ones(f.size) if weight is None else weight
-    levels, at = np.unique(f, return_inverse=True)
-    if levels.size == 1:
-        return float(levels[0])
-    below = [np.cumsum(np.bincount(at, c * side, levels.size))[:-1] / c[side].sum() for side in (positive, ~positive)]
-    merit = below[1] - below[0]  # negatives that are below a cut, less positives that are
-    k = int(np.flatnonzero(merit >= merit.max() - 1e-12)[-1])
-    low, high = float(levels[k]), float(levels[k + 1])
-    middle = 0.5 * low + 0.5 * high
-    return middle if middle < high else low
-
-
-# Weak rankers from estimators -----------------------------------------------------------------------------
-
-
-def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
-    """Return leaves or transformed columns of an estimator; fit it on the rows first if necessary."""
-    if not hasattr(estimator, "apply") and not hasattr(estimator, "transform"):
-        raise TypeError(
-            f"rankers must be an estimator with apply, trees, or with transform; {type(estimator).__name__} has neither"
-        )
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        known = rows.weight is not None and has_fit_parameter(estimator, "sample_weight")
-        weight = {"sample_weight": rows.weight} if known else {}
-        estimator = clone(estimator).fit(rows.X, rows.positive.astype(np.intp), **weight)
-    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed(estimator, rows.X)
-
-
-def leaves(trees: Any, X: Rows) -> Rankers:
-    """Make one indicator per leaf of every tree: h(x) = 1 if x falls into the leaf, else 0.
-
-    Parameters
-    ----------
-    trees : fitted estimator
-        An object whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
-        random forests, `RandomTreesEmbedding` and gradient boosting (not its histogram-based one), XGBoost's
-        estimators.
-    X : array_like, shape (N, d)
-        The training rows of both sides.
-
-    Returns
-    -------
-    Rankers
-        Tree by tree, the leaves into which rows of X fall; named like ``tree 2, leaf 17``. They are stored as codes
-        of a byte or two per row and tree, not as columns, and cannot be written to JSON.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there is no `apply`, or a tree has 65,536 leaves or more.
-
-    Notes
-    -----
-    Trees that were fitted on the labels of the training rows overfit them, and the edges of their leaves are too large.
-    Fit such trees on other rows, keep them small, or stop early.
-
-    Examples
-    --------
-    >>> import pnorm
-    >>> from sklearn.ensemble import RandomTreesEmbedding
-    >>> data = pnorm.datasets.tic_tac_toe()
-    >>> trees = RandomTreesEmbedding(20, max_depth=4, random_state=0).fit(data.X)
-    >>> H = pnorm.sklearn.leaves(trees, data.X)
-    >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
-    """
-    if not callable(getattr(trees, "apply", None)):
-        raise TypeError(f"trees must have a method apply; got {type(trees).__name__}")
-    found = [np.unique(column) for column in _leaves_of(trees, X).T]
-    for t, of_tree in enumerate(found):
-        if of_tree.size >= LARGEST_FEATURE:
-            raise ValueError(
-                f"tree {t} has {of_tree.size} leaves; at most {LARGEST_FEATURE - 1} can be told apart: limit "
-                "max_leaf_nodes or max_depth"
-            )
-    return _Leaves(trees, found)
-
-
-def _leaves_of(trees: Any, X: Any) -> NDArray[np.intp]:
-    """Return the leaf of every row in every tree, (N, T)."""
-    found = np.asarray(trees.apply(X))
-    return found.reshape(len(found), -1).astype(np.intp)
-
-
-class _Leaves(_Categories):
-    """Weak rankers with trees as columns and their leaves as levels."""
-
-    def __init__(self, trees: Any, found: Sequence[NDArray[np.intp]]) -> None:
-        names = [f"tree {t}, leaf {leaf}" for t, of_tree in enumerate(found) for leaf in of_tree]
-        super().__init__(names, None, [of_tree.tolist() for of_tree in found], False)
-        self._trees, self._leaves = trees, found
-
-    _fields = Rankers._fields
-
-    def _reads(self) -> list[tuple[Hashable, str]]:
-        return [((id(self._trees), t), f"tree {t}") for t, of_tree in enumerate(self._leaves) for _ in of_tree]
-
-    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Any]]:
-        codes, found = [], _leaves_of(self._trees, X)
-        for t in columns:
-            column, of_tree = found[:, t], self._leaves[t]
-            at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
-            codes.append((np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16), None))
-        return codes
-
-
-class _Transformed(_Columns):
-    """Weak rankers of the columns that a transformer returns."""
-
-    def __init__(self, transformer: Any, X: Any) -> None:
-        first = transformer.transform(_checks.rows(X, np.zeros(1, np.intp)))
-        n = _checks.width(first, "what rankers.transform returns")
-        try:
-            names = [str(name) for name in transformer.get_feature_names_out()]
-        except (AttributeError, ValueError):  # it has no names for its columns
-            names = []
-        super().__init__(names if len(names) == n else [f"x{j}" for j in range(n)], n, None)
-        self._transformer = transformer
-
-    _fields = Rankers._fields
-
-    def _reads(self) -> list[tuple[Hashable, str]]:
-        return [((id(self._transformer), j), name) for j, name in enumerate(self.names)]
-
-    def _read(self, X: Any, name: str, seen: Any = None) -> Any:
-        return super()._read(self._transformer.transform(X), f"{name}, transformed,", seen)
-
-    def _terms(self, X: Any, lam: Vector) -> Any:
-        return super()._terms(self._transformer.transform(X), lam)
-
-
-# Scorers ----------------------------------------------------------------------------------------------
-
-
-class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A model whose rows are scores already."""
-
-    def __init__(self, classes: NDArray[Any]) -> None:
-        self.classes = classes
-        self.classes_ = np.unique(classes)  # which measures of scikit-learn rely on
-
-    def decision_function(self, X: Any) -> Any:
-        return X if self.classes_[1] == self.classes[1] else -X
-
-    def measured_by(self, of_model: Callable[..., float]) -> Callable[..., float]:
-        """Return the measure of the scores of both sides."""
-
-        def measure(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
-            y = self.classes[np.repeat([1, 0], [f_pos.size, f_neg.size])]
-            weight = {} if pos_weight is None else {"sample_weight": np.concatenate([pos_weight, neg_weight])}
-            return float(of_model(self, np.concatenate([f_pos, f_neg]), y, **weight))
-
-        return measure
-
-
-class _Scorer(type(make_scorer(len))):  # type: ignore[misc]  # of scikit-learn, which routes metadata to it
-    """A scorer whose positive label is that of the model, unless it is given another one."""
-
-    def __repr__(self) -> str:
-        options = [f"{name}={value!r}" for name, value in self._kwargs.items() if name != "measure"]
-        return f"scorer({', '.join([repr(self._kwargs['measure']), *options])})"
-
-    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **more: Any) -> float:
-        label = (self._kwargs | more).get("pos_label")
-        if label is None:
-            label = _positive_of(estimator, y_true)
-        of_model = copy(self)
-        of_model._kwargs = self._kwargs | {"pos_label": label}
-        more.pop("pos_label", None)
-        return float(super(_Scorer, of_model)._score(method_caller, estimator, X, y_true, **more))
-
-
-def _positive_of(model: Any, y: Any) -> Any:
-    """Return the second class of a model; None if there is none, or `y` has labels of another kind."""
-    labels = column_or_1d(y).tolist()
-    classes = model.classes if isinstance(model, _Scored) else getattr(model, "classes_", [])
-    return next((label for label in np.asarray(classes)[-1:].tolist() if label in labels), None)
-
-
-def scorer(measure: str, **options: Any) -> Any:
-    """Make a scorer of a measure of the top, for ``scoring=`` of scikit-learn's model selection.
-
-    Parameters
-    ----------
-    measure : str
-        The name of a measure in `pnorm.metrics` that returns a number, such as ``"precision_at"``.
-    **options : Any
-        Other arguments of the measure, such as ``k=100``. ``pos_label`` is the positive class. By default it is the
-        second of the ``classes_`` of the fitted model, also of a pipeline or a search: the positive label of
-        `PNormPush`. Other classifiers sort their classes. Of these, pass it if the positive label sorts first, as
-        ``scorer("auc", pos_label="fraud")`` for the labels fraud and ok.
-
-    Returns
-    -------
-    callable
-        ``scorer(model, X, y, sample_weight=None)``. Larger is better; `r_max` and `p_norm_risk` change their sign. The
-        model needs `decision_function` or `predict_proba`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure, or the options do not match its arguments.
-
-    Examples
-    --------
-    >>> import pnorm
-    >>> from pnorm.sklearn import PNormPush, scorer
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> data = pnorm.datasets.tic_tac_toe()
-    >>> search = GridSearchCV(PNormPush(t_max=100), {"p": [1, 4, 16]}, scoring=scorer("precision_at", k=0.2))
-    >>> search.fit(data.X, data.y).best_params_
-    {'p': 1}
-
-    With labels that are words:
-
-    >>> import numpy as np
-    >>> from sklearn.model_selection import cross_val_score
-    >>> model = PNormPush(pos_label="lost", t_max=100)
-    >>> y = np.where(data.y == 1, "won", "lost")
-    >>> cross_val_score(model, data.X, y, scoring=scorer("precision_at", k=0.2)).round(2)
-    array([0.79, 0.77, 0.77, 0.87, 1.  ])
-    """
-    _checks.choice(measure, "measure", MEASURES)
-    of_list = {name: value for name, value in options.items() if name != "pos_label"}
-    if not takes(getattr(metrics, measure), None, None, **of_list):
-        asked = list(inspect.signature(getattr(metrics, measure)).parameters)[2:]
-        raise ValueError(
-            f"{measure} does not go with {', '.join(of_list) or 'no options'}: pnorm.metrics.{measure} takes "
-            f"{', '.join(asked)}"
-        )
-    sign = -1 if getattr(metrics, measure) in COSTS else 1
-    return _Scorer(_measured, sign, {"measure": measure, **options}, ("decision_function", "predict_proba"))
-
-
-def _measured(
-    y_true: Any, y_score: Any, *, measure: str, pos_label: Any = None, sample_weight: Any = None, **options: Any
-) -> float:
-    """Return the measure of a list with labels."""
-    y, f = column_or_1d(y_true), column_or_1d(y_score)
-    classes = np.unique(y)
-    if classes.size != 2:
-        raise ValueError(f"y_true must have two classes for {measure}; got {classes.size}")
-    positive = y == (classes[1] if pos_label is None else pos_label)
-    if sample_weight is not None:
-        c = _checks.masses(sample_weight, "sample_weight", f.size)
-        assert c is not None
-        options |= {"pos_weight": c[positive], "neg_weight": c[~positive]}
-    of_list: Callable[..., float] = getattr(metrics, measure)
-    return float(of_list(f[positive], f[~positive], **options))
-
-
-positives_at_top_scorer = scorer("positives_at_top")
-positives_at_top_scorer.__doc__ = "Positives above every negative, for ``scoring=``."
-
-partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
-partial_auc_scorer.__doc__ = """The area under the ROC curve up to a false positive rate of 0.1, for ``scoring=``.
-
-It is scaled to 1 for a perfect list and to 1/2 for a random one. The default ``scoring`` of `PNormPush` ends at ten
-negatives instead, or at 1 % of them if that is more.
-"""
-
-
-def __dir__() -> list[str]:
-    return __all__
