@@ -320,4 +320,4 @@ if __name__ == "__main__":
     else:
         wanted = arguments.method or ("ours", *RIVALS)
         n_splits = dict.fromkeys(arguments.set or SETS, arguments.splits)
-        show(over_splits(n_splits, partial(split, wanted=wanted), arguments.out, READERS))
+        show(over_splits(n_splits, partial(split, wanted=wanted), arguments.out))

@@ -129,18 +129,17 @@ def few(train):
     return train[:MOST_ROWS]
 
 
-def over_splits(n_splits, judged, out, readers=None):
+def over_splits(n_splits, judged, out):
     """Return by set what `judged(data, train, test)` finds in each split, as a dictionary.
 
     A file keeps what is known after each split. What is found anew takes the place of what it had.
 
-    n_splits : the number of splits of each set.
-    readers : what reads the sets, by name; those of `pnorm.datasets` if not given.
+    n_splits : the number of splits of each set of `READERS`.
     """
     data_folder()
     found = json.loads(out.read_text()) if out and out.exists() else {}
     for name, n in n_splits.items():
-        data, runs = (readers[name] if readers else getattr(pnorm.datasets, name))(), []
+        data, runs = READERS[name](), []
         known = found.get(name, {}).get("runs", [])
         for i, (train, test) in enumerate(splits(data, n)):
             runs.append((known[i] if i < len(known) else {}) | judged(data, train, test))
