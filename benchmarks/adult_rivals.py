@@ -45,6 +45,7 @@ from shared import corrected_error, data_folder, parser_of
 import pnorm
 from pnorm._job import hold_out
 from pnorm._job.baselines import CURVES, LINEAR
+from pnorm._job.learn import Settings
 from pnorm._job.tested import Tested, tested
 
 BUDGET, SPLITS = 1000, range(10)
@@ -79,7 +80,8 @@ def table():
 def split(seed, **how) -> Tested:
     """Return what the command finds on a split."""
     frame, y = table()
-    return tested(frame, y, hold_out.share(y, seed=seed), budget=BUDGET, seed=seed, **how)
+    settings = Settings(cutoff={"budget": BUDGET}, seed=seed, **how)
+    return tested(frame, y, hold_out.share(y, seed=seed), settings, units=None)
 
 
 def parts(seed):

@@ -439,12 +439,6 @@ def drawing_weights():
     return drawn(lambda ax: pnorm.plotting.weights(lam, H, top=8, ax=ax), (WIDTH, 3.2))
 
 
-def drawing_cross_validation():
-    pos, neg, *_ = claims_in_training()
-    found = pnorm.cross_validate(pos[:800], neg[:200], pnorm.rankers.normalized, [1, 4, 16], t_max=100, folds=5)
-    return drawn(lambda ax: pnorm.plotting.cross_validation(found, ax=ax))
-
-
 def drawing_coefficient_path():
     pos, neg, lines, *_ = claims_in_training()
     path = pnorm.minimize_path(pos, neg, lines, 4, l2=10.0 ** np.arange(-3, 5))
@@ -714,7 +708,7 @@ def layout():
 PICTURES = (
     additive_summary, unseen, experiments, speed, claims, readable,
     drawing_ranked_list, drawing_roc, drawing_push_path, drawing_weights, drawing_shapes, drawing_trace,
-    drawing_cross_validation, drawing_coefficient_path,
+    drawing_coefficient_path,
     hulls, gaps, guarantees, ring, refits, layout,
 )  # fmt: skip
 DRAWN = {draw.__name__.replace("_", "-"): draw for draw in PICTURES}

@@ -145,13 +145,9 @@ for name in ("p = 1", "boosting"):
 # such combinations. A sum over columns cannot. In return, each of its scores
 # can be explained column by column.
 #
-# The picture shows the precision in the first k payments, with 95 % bands. The
-# first list is a thick line. The vertical line is at the 120 payments that can
-# be reviewed. Further down, the lists are alike.
+# The picture shows the first 120 payments of each list, which can be reviewed.
 
-chosen_first = {name: lists[name] for name in ("chosen", "boosting", "p = 1")}
-ax = pnorm.plotting.precision_by_depth(chosen_first, top=1000)
-ax.axvline(120, color="gray", lw=0.8)
+pnorm.plotting.ranked_list(lists, top=120)
 
 # %%
 # Cut-off
@@ -184,12 +180,6 @@ ids = np.flatnonzero(test)[np.argsort(-scores["chosen"])[:3]]
 explained = model.explain(payments.iloc[ids])
 for i, row in enumerate(ids):
     print(f"payment {row}", *explained.top(i), sep="\n    ")
-
-# %%
-# Here is the whole sum for the first payment on the list, from the mean score
-# of honest payments to its own.
-
-pnorm.plotting.reasons(explained, 0)
 
 # %%
 # Report

@@ -574,22 +574,7 @@ def _of_plotting():
     g = pnorm.plotting
     several = {"trace": pnorm.train(POS, NEG, t_max=4)[1], "path": pnorm.minimize_path(POS, NEG, l2=[1.0, 0.5])}
     return {
-        "calibration": Call(
-            lambda P_pos, P_neg: on(g.calibration)(lists=(P_pos, P_neg)),
-            {"P_pos": np.array([0.5, 0.25, 1.0, 1.0, 0.75]), "P_neg": np.array([0.0, 0.25, 0.5, 0.125, 0.0, 1.0])},
-            aliases={"": "lists"},
-        ),
         "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
-        "cross_validation": None,
-        "precision_by_depth": Call(
-            lambda f_pos, f_neg, **how: on(g.precision_by_depth)(lists=(f_pos, f_neg), **how),
-            LISTS,
-            {"top": 4, "confidence": 0.9, "n_resamples": 50, "seed": 0},
-            aliases={"": "lists"},
-        ),
-        "reasons": Call(
-            on(g.reasons), {}, {"row": 1, "top": 2}, {"explanation": pnorm.explain(POS, None, ARRAYS["lam"])}
-        ),
         "push_path": Call(
             lambda a, b: on(g.push_path)(values={1: a, 4: b}),
             {"a": F_POS, "b": F_NEG},

@@ -7,6 +7,7 @@ import warnings
 from functools import partial
 
 import awkward
+import command
 import numpy as np
 import pytest
 from facts import tells
@@ -146,9 +147,6 @@ def check_estimator(table, frame):
 
 # What a person tries next
 
-QUICK = ("-p", "1", "--l2", "0.1")
-"""With these nothing is left to choose."""
-
 
 def table_of(path, names=("amount", "kind", "Paid"), n=60, unknown=0, end="\n", ending=""):
     """A small table; some rows from the second on have a kind that no other file has."""
@@ -162,8 +160,7 @@ def table_of(path, names=("amount", "kind", "Paid"), n=60, unknown=0, end="\n", 
 
 
 def run(capsys, *words):
-    status = main([*map(str, words), *(() if "--model" in words else QUICK)])
-    return status, *capsys.readouterr()
+    return command.run(capsys, *words, *(() if "--model" in words else command.QUICK))
 
 
 @pytest.mark.parametrize(("end", "ending", "start"), [("\r\n", "", b""), ("\n", ",", b""), ("\n", "", b"\xef\xbb\xbf")])

@@ -175,9 +175,9 @@ def test_the_lists_of_other_splits(monkeypatch, capsys, tmp_path):
     lines = (FOLDER.parent / "examples" / "leads.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     path = tmp_path / "leads.csv"
     path.write_text("".join(lines[:2000]), encoding="utf-8")
-    script.main([str(path), *how, "-p", "1", "--l2", "1"])
+    script.main([str(path), *how, "-p", "1", "-t", "20"])
     title, means, differences = capsys.readouterr().out.strip().split("\n\n")
-    assert title == f"pnorm {path} --label bought --id lead -p 1 --l2 1, --seed 1 to 2"
+    assert title == f"pnorm {path} --label bought --id lead -p 1 -t 20, --seed 1 to 2"
     names = [line.split("  ")[0] for line in means.splitlines()[1:]]
     assert [next(name for name in names if name.startswith(of)) for of in script.MEASURES] == names
     cells = [line.split() for line in differences.splitlines() if line.startswith("  ")]

@@ -22,7 +22,7 @@ from pnorm._command.main import main
 from pnorm._reasons.explain import moving_together
 from pnorm.rankers import _forms
 
-QUICK = ("-p", "1", "--l2", "0.1")
+QUICK = ("-p", "1", "-t", "20")
 
 
 def table_of(X, y, **how):
@@ -446,14 +446,6 @@ def test_columns_among_the_reasons_that_move_together_are_named(capsys, tmp_path
     assert "together" not in steps[True]  # without rows there are no reasons
     assert main([*asked, "--ignore", weak]) == 0
     assert "together" not in capsys.readouterr()[0]
-
-
-def test_missing_does_not_go_with_rankers(capsys, tmp_path):
-    path = us_file(tmp_path / "us.csv")
-    assert main([path, "--label", "Won", "--rankers", "columns", "--missing", "x"]) == 2
-    assert tells(capsys.readouterr()[1], "--missing marks missing values, and --rankers allows none.")
-    assert main([path, "--model", "m.json", "--missing", "x"]) == 2
-    assert "--missing is an option of learning" in capsys.readouterr()[1]
 
 
 @pytest.mark.parametrize(

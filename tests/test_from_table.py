@@ -24,7 +24,7 @@ from repeats import trials
 
 import pnorm
 from pnorm import _categories, _checks
-from pnorm._command import printing
+from pnorm._command import plan
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
 from pnorm.rankers._forms import Form
 from pnorm.rankers._from_table import LEFT_OUT
@@ -2090,7 +2090,7 @@ def test_a_forgotten_level_of_an_ordered_kind_may_be_added():
         H = from_table({"priority": x[:60]}, {"priority": x[60:]}, kinds={"priority": ["low", "medium", "high"]})
     (ask,) = H.asks
     assert ask.kinds == ("low,medium,high,very urgent",)
-    assert tells(printing.kind_hints(H)[0], "--kind 'priority=low,medium,high,very urgent'")
+    assert tells(plan.kind_hints(H)[0], "--kind 'priority=low,medium,high,very urgent'")
 
 
 @pytest.mark.parametrize("column", [[0.5, 0.1, 7.0], np.array([5.5, 7.0], np.float32), [True, False]])

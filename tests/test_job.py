@@ -5,6 +5,7 @@ import importlib
 import itertools
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 from facts import raises
 from repeats import each_value, trials
-from scipy import sparse
 from scipy.interpolate import BSpline
 from scipy.special import expit
 from scipy.stats import binomtest, mannwhitneyu
@@ -20,12 +20,11 @@ from scipy.stats import binomtest, mannwhitneyu
 import pnorm
 from pnorm import _checks, metrics
 from pnorm._command import printing
-from pnorm._default import Kind
 from pnorm._job import hold_out
 from pnorm._job import tested as job
 from pnorm._job.baselines import CURVES, LINEAR, PENALTIES, TREES, WEIGHTS, _chosen, _logistic, baselines
 from pnorm._job.copies import copies
-from pnorm._job.learn import learn, learn_again
+from pnorm._job.learn import Settings, learn
 from pnorm._job.quality import PLACES, quality
 from pnorm._report import markup
 from pnorm.metrics._ranked_list import RankedList
@@ -466,9 +465,8 @@ def test_the_choice_divides_rows_by_their_units():
     units = np.repeat(np.arange(60), 4)
     X = rng.normal(size=(60, 3))[units] + 1e-6 * rng.normal(size=(240, 3))
     y = (np.arange(60) % 2 == 0)[units]
-    how = {"p": 1.0, "rankers": partial(pnorm.rankers.quantile_thresholds, linear=False), "compare": False}
-    held = hold_out.share(y, 0.2, 0, units)
-    apart, mixed = [job.tested(X, y, held, units=of, **how).learned.cross_validation for of in (units, None)]
+    held, how = hold_out.share(y, 0.2, 0, units), Settings(p=1.0, compare=False)
+    apart, mixed = [job.tested(X, y, held, how, units=of).learned.cross_validation for of in (units, None)]
     assert apart.mean.max() < 0.65 < 0.7 < mixed.mean.max()
 
 
@@ -550,12 +548,12 @@ def test_a_test_with_copies_has_a_warning():
     again = np.r_[np.arange(900), np.arange(100)]
     table = {"region": np.array(list("abcd"))[x[0][again]].tolist(), "amount": x[1][again]}
     y, held = (x[0] == 0)[again], np.arange(1000) >= 800
-    how = {"p": 1.0, "l2": 0.1, "linear": True, "compare": False}
-    found = job.tested(table, y, held, **how)
+    how = Settings(p=1.0, t_max=20, compare=False)
+    found = job.tested(table, y, held, how, units=None)
     assert found.copied[0].startswith("95 or more of the 200 test rows are copies of training rows")
     assert found.warnings[-1:] == found.copied
     units = hold_out.units([str(k) for k in again])
-    assert job.tested(table, y, hold_out.share(y, 0.2, 0, units), **how).copied == ()
+    assert job.tested(table, y, hold_out.share(y, 0.2, 0, units), how, units=None).copied == ()
 
 
 @pytest.mark.parametrize(
@@ -632,77 +630,40 @@ def sides_of(table, y):
     return [_checks.rows(table, np.flatnonzero(side)) for side in (y, ~y)]
 
 
-QUICK = {"p": 1.0, "l2": 0.01, "linear": True}
-
-
-def test_learning_is_what_minimize_does():
-    pos, neg = sides_of(*mixed(200))
-    found = learn(pos, neg, **QUICK)
-    with pytest.warns(pnorm.rankers.TableWarning):
-        H = from_table(pos, neg, linear=True)
-    lam, trace = pnorm.minimize(pos, neg, H, 1.0, l2=0.01, penalty="shapes", tol=1e-6)
-    assert H == found.H
-    assert (found.lam == lam).all()
-    assert (found.told, found.cross_validation, found.given) == ("line + cuts, p = 1, l2 = 0.01", None, QUICK)
-    assert len(found.warnings) == 1
-    assert "note" in found.warnings[0]
-    assert (found.score(pos) == pnorm.score(pos, H, lam)).all()
-    assert (found.probability(found.score(pos)) == pnorm.probability(pos, H, lam, 1.0, trace.intercept)).all()
+QUICK = Settings(p=1.0, t_max=20)
 
 
 @pytest.mark.usefixtures("few_points")
-def test_what_is_open_is_chosen_and_told_of():
-    table, y = mixed(240)
-    pos, neg = sides_of({name: table[name] for name in ("income", "city")}, y)
+def test_learning_is_what_minimize_does_with_what_is_chosen():
+    pos, neg = sides_of(*mixed(240))
     stages = []
-    found = learn(pos, neg, p=1.0, progress=lambda *stage: stages.append(stage))
+    found = learn(pos, neg, Settings(p=1.0), progress=lambda *stage: stages.append(stage))
+    lam, _ = pnorm.minimize(pos, neg, found.H, 1.0, l1=found.l1, l2=found.l2, penalty="shapes", tol=1e-6)
+    assert (found.lam == lam).all()
     assert found.cross_validation.best.kind == found.kind
     assert found.p == 1.0
+    assert len(found.warnings) == 1
+    assert "note" in found.warnings[0]
+    assert (found.score(pos) == pnorm.score(pos, found.H, lam)).all()
     choosing = [stage[1:] for stage in stages if stage[0] == "choosing by cross-validation"]
     assert choosing[0][0] == 0
     assert choosing[-1][0] == choosing[-1][1] == 15  # three kinds of five folds
     assert choosing == sorted(choosing)
     assert stages[-2:] == [("training", 0, 1), ("training", 1, 1)]
-    again = learn_again(pos, neg, found)
-    assert (again.lam == found.lam).all()
-    assert (again.kind, again.p, again.l1, again.l2) == (found.kind, found.p, found.l1, found.l2)
 
 
 def test_rounds_in_place_of_the_minimum():
     pos, neg = sides_of(*mixed(200))
     stages = []
-    found = learn(pos, neg, t_max=7, p=2.0, progress=lambda *stage: stages.append(stage))
+    found = learn(pos, neg, Settings(p=2.0, t_max=7), progress=lambda *stage: stages.append(stage))
     assert stages == [("training", k, 7) for k in range(8)]
     lam, trace = pnorm.train(pos, neg, found.H, 2.0, 7)
     assert (lam == found.lam).all()
-    assert (found.p, found.trace.n_iter, found.penalty) == (2.0, 7, "")
-    assert learn(pos, neg, t_max=3).p == 4.0
-    assert (learn_again(pos, neg, found).lam == lam).all()
-
-
-def test_weak_rankers_that_are_given():
-    rng = np.random.default_rng(0)
-    pos, neg = rng.normal(1.0, 1.0, (40, 2)), rng.normal(size=(60, 2))
-    for rankers in (pnorm.rankers.normalized, Kind(pnorm.rankers.normalized, "l2"), pnorm.rankers.normalized(pos, neg)):
-        found = learn(pos, neg, rankers=rankers, p=2.0, l2=0.1)
-        assert pnorm.rankers.normalized(pos, neg) == found.H
-    one = learn(pos[:1], neg, rankers=pnorm.rankers.normalized)
-    assert one.alone
-    assert one.cross_validation is None
-
-
-@pytest.mark.parametrize(
-    ("how", "error", "message"),
-    [
-        ({"rankers": 3}, TypeError, "rankers must be a collection"),
-        ({"rankers": pnorm.rankers.normalized, "linear": True}, ValueError, "linear is for weak rankers of a table"),
-        ({"t_max": 5, "l2": 0.1}, ValueError, "l2 is for minimisers"),
-        ({"p": 0.5}, ValueError, "p must be"),
-    ],
-)
-def test_learning_refuses(how, error, message):
-    with raises(error, message):
-        learn(*sides_of(*mixed(60)), **how)
+    assert (found.p, found.trace.n_iter, found.penalty, found.cross_validation) == (2.0, 7, "", None)
+    assert (found.probability(found.score(pos)) == pnorm.probability(pos, found.H, lam, 2.0, trace.intercept)).all()
+    assert learn(pos, neg, Settings(t_max=3)).p == 4.0
+    with raises(ValueError, "p must be"):
+        learn(pos, neg, Settings(p=0.5))
 
 
 def columns_of(table):
@@ -914,9 +875,10 @@ def test_from_a_table_to_a_tested_list():
     table, y = mixed(500)
     held = hold_out.share(y, 0.3, 1)
     stages = []
-    found = job.tested(table, y, held, budget=30, of=300, progress=lambda *s: stages.append(s), **QUICK)
+    how = replace(QUICK, cutoff={"budget": 30, "of": 300})
+    found = job.tested(table, y, held, how, units=None, progress=lambda *s: stages.append(s))
     train, test = (_checks.rows(table, np.flatnonzero(rows)) for rows in (~held, held))
-    alone = learn(*sides_of(train, y[~held]), **QUICK)
+    alone = learn(*sides_of(train, y[~held]), QUICK)
     assert (found.learned.lam == alone.lam).all()
     assert (found.rows == np.flatnonzero(held)).all()
     f, y_held = alone.score(test), y[held]
@@ -934,47 +896,25 @@ def test_from_a_table_to_a_tested_list():
     assert len(found.reasons) == 10
     assert "income = " in found.reasons[0]
     assert len(found.warnings) == 1
-    assert set(found.seconds) == {"learn", "score", "baselines", "measure", "explain"}
     assert stages[-1] == ("testing", 3, 3)
-    again = found.refit()
-    assert (again.lam == learn(*sides_of(table, y), **QUICK).lam).all()
 
 
 def test_a_table_of_its_own_to_test_on():
     (table, y), (other, y_other) = mixed(200, 1), mixed(90, 2)
     other["city"][0] = "Turin"
-    found = job.learn_and_test(table, y, other, y_other, compare=False, n_top=2, **QUICK)
+    found = job.learn_and_test((table, y), (other, y_other), replace(QUICK, compare=False, n_top=2))
     assert found.quality.lists == ()
     assert found.quality.n_pos == y_other.sum()
     assert any("Turin" in text for text in found.warnings)
     assert len(found.reasons) == 2
     assert found.rows.tolist() == list(range(90))
-    with raises(ValueError, "a table of their own"):
-        found.refit()
-
-
-def test_sparse_rows_have_no_baselines():
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % 3 == 0
-    X = sparse.csr_matrix(rng.integers(2, size=(60, 4)) + 1.0 * y[:, None])
-    found = job.tested(X, y, hold_out.share(y), rankers=pnorm.rankers.columns(4), p=1.0, l2=0.1)
-    assert found.quality.lists == ()
-    assert found.quality.difference is None
-
-
-def test_the_bottom_of_the_list():
-    table, y = mixed(300)
-    found = job.tested(table, y, hold_out.share(y), push="bottom", n_top=3, **QUICK)
-    assert found.top.tolist() == np.argsort(found.scores, kind="stable")[:3].tolist()
-    assert found.quality.push == "bottom"
-    assert "income" in found.reasons[0]
 
 
 def test_one_row_to_train_on():
     table, y = mixed(80)
     y = np.arange(80) < 3
     held = np.arange(80) % 2 == 0
-    found = job.tested(table, y, held, compare=False, n_top=0)
+    found = job.tested(table, y, held, Settings(compare=False, n_top=0), units=None)
     assert found.reasons == ()
     assert "nothing was chosen" in found.warnings[0]
 
@@ -984,8 +924,7 @@ def test_one_row_to_train_on():
     [
         ({"budget": 50}, "budget must be less than the 20 rows held out; got 50. If a list has more rows"),
         ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list; got 50$"),
-        ({"budget": 5, "recall": 0.5}, "give one of budget"),
-        ({"recall": 0.5, "push": "bottom"}, "recall is for a cut-off, which takes rows from the top"),
+        ({"budget": 5, "recall": 0.5}, "give one of precision, budget"),
         ({"precision": 0.5, "at_least": 20}, "at_least must be less than the 20 held-out rows; got 20"),
         ({"precision": 0.5, "at_least": 5, "prior": 0.1}, "at_least counts held-out rows, and a prior weights them"),
         ({"at_least": 5}, "give one of precision, budget, recall; got none of them"),
@@ -994,13 +933,13 @@ def test_one_row_to_train_on():
 def test_testing_refuses_before_it_learns(how, message):
     table, y = mixed(100)
     with raises(ValueError, message):
-        job.tested(table, y, hold_out.share(y), progress=lambda *stage: pytest.fail(f"it is {stage}"), **how)
+        job.tested(table, y, hold_out.share(y), Settings(cutoff=how), units=None, progress=pytest.fail)
 
 
 def test_testing_needs_both_classes_in_either_part():
     table, y = mixed(100)
     with raises(ValueError, "none of the 3 rows held out is positive"):
-        job.tested(table, y, ~y & (np.cumsum(~y) <= 3))
+        job.tested(table, y, ~y & (np.cumsum(~y) <= 3), QUICK, units=None)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -1034,15 +973,15 @@ def test_a_short_list_needs_a_rank_test_too():
     assert long == {(False, False), (True, True)}
 
 
-@pytest.mark.parametrize("push", ["top", "bottom"])
-def test_reasons_are_against_the_average_training_row_of_the_other_class(push):
+def test_reasons_are_against_the_average_negative_training_row():
     rng = np.random.default_rng(0)
     y = np.arange(240) % 4 == 0
     X = rng.normal(size=(240, 4)) + np.outer(y, [2.0, 1.0, 0.5, 0.0]) + [0, 10, 0, -5]
     held = hold_out.share(y)
-    how = {"rankers": pnorm.rankers.columns(4), "p": 1.0, "l2": 0.1, "compare": False}
-    found = job.tested(X, y, held, push=push, n_top=20, **how)
-    other = X[~held & (y if push == "bottom" else ~y)].mean(axis=0)
-    effects = found.learned.lam * (X[found.rows][found.top] - other)
-    columns = [[int(j) for j in re.findall(r"x(\d) = ", text)] for text in found.reasons]
-    assert columns == np.argsort(-np.abs(effects), axis=1)[:, :3].tolist()
+    found = job.tested(X, y, held, replace(QUICK, compare=False, n_top=20), units=None)
+    H, lam = found.learned.H, found.learned.lam
+    effects = pnorm.explain(X[found.rows][found.top], H, lam, reference=X[~held & ~y]).contributions
+    strongest = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :3]
+    for text, of, columns in zip(found.reasons, effects, strongest, strict=True):
+        named = [int(j) for j in re.findall(r"x(\d) = ", text)]
+        assert named == [j for j in columns.tolist() if abs(of[j]) > 0.0][: len(named)]

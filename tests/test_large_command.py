@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from command import BATCHED, refused, run
 from facts import tells
 
 import pnorm
 from pnorm._coded.sample import TableSample
 from pnorm._command import large
-from pnorm._command.main import main
 from pnorm._job.sample import Sample, in_proportion
 
 pytestmark = pytest.mark.usefixtures("few_points", "few_resamples")
@@ -51,12 +51,6 @@ def data(tmp_path_factory):
     return folder
 
 
-def run(capsys, *arguments):
-    status = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return status, found.out, found.err
-
-
 def job(capsys, folder, name, *more):
     """What a run on a file prints, writes and saves."""
     out, model = folder / "out.csv", folder / "model.json"
@@ -73,7 +67,6 @@ HOW = {
     "latest": ["--time", "booked"],
     "other rows": ["--test", "last.csv"],
     "no rows": ["--holdout", "0"],
-    "all rows at the end": ["--time", "booked", "--refit"],
 }
 
 
@@ -82,7 +75,7 @@ def test_rows_in_batches_teach_what_rows_in_memory_do(capsys, data, how, monkeyp
     monkeypatch.chdir(data)
     more = [*HOW[how], "-t", "30"]
     text, scores, model = job(capsys, data, "all.csv", *more)
-    of_batches, own, found = job(capsys, data, "days", *more, "--memory", "0")
+    of_batches, own, found = job(capsys, data, "days", *more, *BATCHED)
     assert "3 CSV files of " in of_batches
     np.testing.assert_allclose(found["lam"], model["lam"], rtol=0, atol=1e-12)
     assert found["H"] == model["H"]
@@ -107,7 +100,7 @@ def test_rows_in_batches_teach_what_rows_in_memory_do(capsys, data, how, monkeyp
 
 def test_the_choice_and_the_minimum_are_those_of_rows_in_memory(capsys, data):
     text, _, model = job(capsys, data, "all.csv", "--time", "booked")
-    of_batches, _, found = job(capsys, data, "days", "--time", "booked", "--memory", "0")
+    of_batches, _, found = job(capsys, data, "days", "--time", "booked", *BATCHED)
     assert [line for line in text.splitlines() if line.strip().startswith(("Chosen", "*", "p = "))] == [
         line for line in of_batches.splitlines() if line.strip().startswith(("Chosen", "*", "p = "))
     ]
@@ -118,7 +111,7 @@ def test_the_choice_and_the_minimum_are_those_of_rows_in_memory(capsys, data):
 def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     monkeypatch.setattr(large, "SIDE", 60)
     monkeypatch.setattr(large, "HELD", 100)
-    more = ["--holdout", "0.5", "-t", "20", "--memory", "0"]
+    more = ["--holdout", "0.5", "-t", "20", *BATCHED]
     text, scores, model = job(capsys, data, "days", *more, "--report", data / "report.html")
     n = model["metadata"]["rows"]
     n_held = sum(row["held_out"] == "1" for row in scores.values())
@@ -141,7 +134,7 @@ def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     H = pnorm.rankers.from_table(*sides, n_cuts=31)
     lam, _ = pnorm.train(*sides, H, 4.0, 20)
     np.testing.assert_allclose(model["lam"], lam, rtol=0, atol=1e-12)
-    text = job(capsys, data, "days", "--holdout", "0", "-t", "20", "--memory", "0")[0]
+    text = job(capsys, data, "days", "--holdout", "0", "-t", "20", *BATCHED)[0]
     assert tells(text, "These are results on 100 rows drawn from the 600 training rows; on new rows the list is worse.")
 
 
@@ -152,7 +145,7 @@ def test_the_label_and_cells_that_cannot_be_used_are_named_with_their_file(capsy
     folder.mkdir()
     for k in range(2):
         write_csv(folder / f"{k}.csv", table, range(k * N // 2, (k + 1) * N // 2))
-    more = ["--label", "fraud", "--ignore", "id", "-t", "5", "--memory", "0"]
+    more = ["--label", "fraud", "--ignore", "id", "-t", "5", *BATCHED]
     n = table["fraud"].count("won")
     status, _, err = run(capsys, folder, *more)
     assert status == 2
@@ -180,14 +173,8 @@ def test_the_label_and_cells_that_cannot_be_used_are_named_with_their_file(capsy
 
 
 def test_what_rows_in_batches_cannot_do_is_said_in_one_line(capsys, data):
-    def error(*more):
-        status, out, err = run(capsys, data / "days", "--label", "fraud", "--memory", *more)
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        return err
-
-    assert "--rankers needs all rows in memory" in error("0", "--rankers", "columns")
-    assert "--memory must be zero or more" in error("-1")
-    assert "no row is held out; both parts need rows" in error("0", "--holdout", "0.0001")
+    err = refused(capsys, data / "days", "--label", "fraud", *BATCHED, "--holdout", "0.0001")
+    assert "no row is held out; both parts need rows" in err
 
 
 def test_each_row_is_as_likely_to_be_drawn():
@@ -215,7 +202,7 @@ def test_samples_of_parts_become_one_in_proportion():
 def test_a_model_ranks_rows_in_batches_as_those_in_memory(capsys, data, tmp_path, more):
     job(capsys, data, "all.csv", "-t", "30", "--precision", "0.3")
     found = []
-    for name, how in (("last.csv", []), ("last.csv", ["--memory", "0"])):
+    for name, how in (("last.csv", []), ("last.csv", [*BATCHED])):
         out = tmp_path / "out.csv"
         arguments = [data / name, "--model", data / "model.json", "--id", "id", *more, *how, "--out", out]
         status, text, err = run(capsys, *arguments)
@@ -238,7 +225,7 @@ def test_a_model_ranks_rows_in_batches_as_those_in_memory(capsys, data, tmp_path
 def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
     job(capsys, data, "all.csv", "-t", "30")
     model, out = data / "model.json", tmp_path / "out.parquet"
-    rank = [data / "days", "--model", model, "--memory", "0"]
+    rank = [data / "days", "--model", model, *BATCHED]
     status, text, err = run(capsys, *rank, "--out", out)
     assert (status, err) == (0, "")
     table = pytest.importorskip("pyarrow.parquet").read_table(out)
@@ -250,12 +237,10 @@ def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
     assert tells(err, "--report with --model needs all rows in memory")
 
 
-@pytest.mark.parametrize("refit", [[], ["--refit"]])
-def test_a_file_that_changes_between_two_readings_is_refused(capsys, data, tmp_path, monkeypatch, refit):
+def test_a_file_that_changes_between_two_readings_is_refused(capsys, tmp_path, monkeypatch):
     table, made = columns(), TableSample.rankers
     path = write_csv(tmp_path / "t.csv", table, range(N))
-    how = [path, "--label", "fraud", "--ignore", "id,booked", "-t", 2, "--memory", 0, *refit]
-    how += ["--save", tmp_path / "m.json"] * bool(refit)
+    how = [path, "--label", "fraud", "--ignore", "id,booked", "-t", 2, *BATCHED]
 
     def run_with(changed):
         def changing(*arguments, **options):

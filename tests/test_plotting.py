@@ -127,112 +127,16 @@ def test_push_path_draws_means_and_quantiles_or_intervals_of_estimates(runs):
     assert len(plotting.push_path({1: [0.5, 0.6], 4: found[4]}).collections) == 2  # numbers, as soon as one is
 
 
-def test_precision_by_depth_is_that_of_the_measure(runs):
-    lists = {p: runs[-1][p] for p in (1, 16)}
-    ax = plotting.precision_by_depth(lists)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["p = 1", "p = 16"]
-    assert ax.get_xscale() == "log"
-    assert ax.lines[2].get_ydata() == [0.4, 0.4]
-    for line, band, scores in zip(ax.lines, ax.collections, lists.values(), strict=False):
-        depths = line.get_xdata()
-        assert depths[[0, -1]].tolist() == [1.0, 100.0]
-        edges = band.get_paths()[0].vertices
-        for k, y in line.get_xydata()[:: len(depths) // 4].tolist():
-            exact = metrics.precision_at(*scores, int(k), confidence=0.95)
-            assert y == float(exact)
-            drawn = edges[edges[:, 0] == k, 1]
-            assert (drawn.min(), drawn.max()) == (exact.low, exact.high)
-
-
-def test_precision_by_depth_of_parts_of_lists_and_of_tables(runs):
-    rng = np.random.default_rng(0)
-    scores = rng.normal(1, 1, 300), rng.normal(size=3000)
-    ax = plotting.precision_by_depth(scores, confidence=None)
-    assert not ax.collections
-    assert ax.get_legend() is None
-    assert (ax.get_xlim(), ax.get_ylim()[0]) == ((10.0, 3300.0), 0.0)
-    assert len(ax.lines[0].get_xdata()) <= 80
-    many = plotting.precision_by_depth((rng.normal(1, 1, 3000), rng.normal(size=300)))
-    # below the share of positives, 0.91, and the band at k = 10: if all are positive, from 0.69 (Clopper and Pearson)
-    assert many.get_ylim()[0] == 0.5
-    table = metrics.ScoreTable.of(*scores)
-    of_table = plotting.precision_by_depth({"table": table, 4: runs[-1][4]}, top=50, n_resamples=50)
-    assert of_table.lines[0].get_xdata().tolist() == list(range(1, 51))
-    exact = [metrics.precision_at(*scores, k) for k in range(1, 51)]
-    np.testing.assert_allclose(of_table.lines[0].get_ydata(), exact, atol=1e-12)
-    assert [line.get_ydata()[0] for line in of_table.lines[2:]] == pytest.approx([300 / 3300, 0.4])
-
-
-def test_calibration_counts_what_was_observed():
-    rng = np.random.default_rng(0)
-    P = rng.beta(1, 3, 4000)
-    y = rng.random(4000) < P
-    ax = plotting.calibration({"a": (P[y], P[~y]), "b": (P[y] ** 2, P[~y] ** 2)})
-    diagonal, dots, others = ax.lines[:3]
-    assert diagonal.get_xdata()[0] == diagonal.get_ydata()[0] == 0.0
-    assert diagonal.get_xdata()[1] == diagonal.get_ydata()[1] > 0.5
-    x, share = dots.get_data()
-    assert len(x) == 12
-    assert np.abs(share - x)[:-1].max() < 0.04  # the last part has 40 rows
-    tenth = np.sort(P)[:400]
-    assert x[0] == pytest.approx(tenth.mean())
-    assert share[0] == y[np.argsort(P)[:400]].mean()
-    assert np.abs(others.get_ydata() - others.get_xdata()).max() > 0.1
-    low, high = ax.collections[0].get_segments()[0][:, 1]
-    interval = pytest.importorskip("scipy.stats").binomtest(int(y[np.argsort(P)[:400]].sum()), 400).proportion_ci()
-    assert (low, high) == pytest.approx((interval.low, interval.high), abs=1e-9)
-    histogram = ax.patches[0].get_data()
-    np.testing.assert_allclose(np.diff(histogram.edges), histogram.edges[1])
-    counts = np.histogram(P, histogram.edges)[0]
-    heights = histogram.values - histogram.baseline
-    np.testing.assert_allclose(heights / heights.max(), counts / counts.max(), atol=1e-12)
-    assert histogram.values.max() < 0.0  # below the dots
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["as predicted", "a", "b"]
-    assert ax.get_yticks().min() == 0.0
-
-
-def test_reasons_lead_from_the_mean_to_the_score():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 5)) * [1, 3, 0.2, 2, 1]
-    H, lam = pnorm.rankers.columns(5, names=list("abcde")), np.array([1.0, -1.0, 1.0, 1.0, 0.5])
-    found = pnorm.explain(X, H, lam)
-    ax = plotting.reasons(found, -1, top=3)
-    parts = found.contributions[-1]
-    first = np.argsort(-np.abs(parts))[:3]
-    bars = ax.patches
-    np.testing.assert_allclose([bar.get_width() for bar in bars], [*parts[first], parts.sum() - parts[first].sum()])
-    starts, ends = [bar.get_x() for bar in bars], [bar.get_x() + bar.get_width() for bar in bars]
-    assert starts[0] == found.base
-    np.testing.assert_allclose(starts[1:], ends[:-1])
-    assert ends[-1] == pytest.approx(found.scores[-1])
-    labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels == [*[f"{'abcde'[c]} = {X[-1, c]:g}" for c in first], "2 other columns"]
-    same = [bar.get_facecolor() == bars[0].get_facecolor() for bar in bars]
-    assert same == [bool(bar.get_width() > 0) == bool(bars[0].get_width() > 0) for bar in bars]
-    texts = [text.get_text().replace("\N{MINUS SIGN}", "-") for text in ax.texts]
-    assert texts[0] == f"{parts[first[0]]:+.2f}"
-    assert texts[-2:] == [f"mean {found.base:.2f}", f"this row {found.scores[-1]:.2f}"]
-    assert len(plotting.reasons(found, 0, top=9).patches) == 5
-    low, high = ax.get_xlim()
-    assert low < min(*starts, *ends)
-    assert high > max(*starts, *ends)
-
-
 def _every_drawing(runs):
     pos, neg, found, lists = runs
     H = pnorm.rankers.normalized(pos, neg)
     lam = np.array([1.0, -2.0, 0.5, 0.0])
-    P = {p: tuple(1 / (1 + np.exp(-f)) for f in pair) for p, pair in lists.items()}
     yield from plotting.roc(lists)
-    yield plotting.precision_by_depth(lists, n_resamples=50)
     yield plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a")
-    yield plotting.calibration(P)
     yield plotting.ranked_list(lists, top=30)
     yield plotting.trace({p: trace for p, (_, trace) in found.items()})
-    yield plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1, 4], 5, folds=2))
     yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, l2=[0.1, 1]), top=2)
     yield plotting.weights(lam, H)
-    yield plotting.reasons(pnorm.explain(pos, H, lam), 0)
     yield from plotting.shapes(lam, H)
     yield from plotting.shapes(lam, H, others=[lam, 2 * lam])
 
@@ -355,54 +259,6 @@ def test_a_strip_shows_the_order_with_ties_against_us():
     assert colours[0] == only.patches[0].get_facecolor() != colours[1]
 
 
-def test_cross_validation_draws_means_with_bands_and_the_choice(runs):
-    pos, neg, *_ = runs
-    found = pnorm.cross_validate(pos, neg, None, [16, 1, 4], 20, folds=3)
-    ax = plotting.cross_validation(found)
-    for line, band, p in zip(ax.lines, ax.collections, [1, 4, 16], strict=False):
-        i = found.p.tolist().index(p)
-        assert line.get_label() == f"p = {p}"
-        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.rounds, found.mean[i]]))
-        edges = band.get_paths()[0].vertices[:, 1]
-        for sign in (-1, 1):
-            assert np.isin(np.round(found.mean[i] + sign * found.standard_error[i], 12), np.round(edges, 12)).all()
-    best, simplest = ax.lines[3:]
-    assert best.get_xydata().tolist() == [[found.best_t, found.mean.max()]]
-    p, t = found.simplest
-    assert simplest.get_xydata().tolist() == [[t, found.mean[found.p == p, found.rounds == t][0]]]
-    low, high = ax.get_ylim()
-    assert low < found.mean.max(axis=1).min()
-    assert high > found.mean.max()
-    held = [np.arange(n) % 4 - 1 for n in (40, 60)]
-    once = plotting.cross_validation(
-        pnorm.cross_validate(pos, neg, None, [1], 5, folds=[np.minimum(x, 0) for x in held])
-    )
-    assert not once.collections
-
-
-def test_cross_validation_of_penalties_falls_from_left_to_right(runs):
-    pos, neg, *_ = runs
-    found = pnorm.cross_validate(pos, neg, {"a": None, "b": None}, [4, 1], l2=[0.1, 10, 1], folds=3)
-    ax = plotting.cross_validation(found)
-    assert [line.get_label() for line in ax.lines[:4]] == ["a, p = 1", "b, p = 1", "a, p = 4", "b, p = 4"]
-    np.testing.assert_array_equal(ax.lines[2].get_xydata(), np.column_stack([[10, 1, 0.1], found.mean[0, [1, 2, 0]]]))
-    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_xlim()) == ("l2", "log", (10.0, 0.1))
-    assert ax.lines[4].get_xydata().tolist() == [[found.best.l2, found.mean.max()]]
-    assert ax.lines[5].get_xydata()[0, 0] == found.simplest.l2
-    of_p = pnorm.cross_validate(pos, neg, None, [4, 1], l2=lambda p: p * np.array([1, 0.1]), folds=3)
-    lines = plotting.cross_validation(of_p).lines
-    assert [line.get_xdata().tolist() for line in lines[:2]] == [[1, 0.1], [4, 0.4]]
-    both = pnorm.cross_validate(pos, neg, {"a": None, "b": None}, 4, l1={"a": [0.1, 1, 0.3], "b": 0}, l2={"a": 0.1, "b": [1, 2, 3]}, second_metric="auc", folds=3)  # fmt: skip
-    ax = plotting.cross_validation(both)
-    for line, i, order in zip(ax.lines, (0, 1), ([1, 2, 0], [2, 1, 0]), strict=False):
-        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([[1, 2, 3], both.mean[i, order]]))
-    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_xlim()) == ("penalties, from the largest", "linear", (1.0, 3.0))
-    i, s = both._best_place
-    assert ax.lines[2].get_xydata().tolist() == [[[[3, 1, 2], [3, 2, 1]][i][s], both.mean[i, s]]]
-    zero = plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1], l2=[0, 1], folds=2))
-    assert (zero.get_xscale(), zero.get_xlim()) == ("symlog", (1.0, 0.0))
-
-
 @pytest.mark.parametrize(
     ("points", "scale", "label"), [({"p": 4, "l2": [0.1, 0, 1]}, "symlog", "l2"), ({"p": [4, 1, 16]}, "log", "p")]
 )
@@ -422,7 +278,7 @@ def test_coefficient_path_names_the_largest(runs, points, scale, label):
 
 
 F, Y = np.array([5.0, 4.0, 1.0, 3.0, 2.0, 0.0, 4.0]), np.array([1, 1, 1, 0, 0, 0, 0])
-DRAWN = {"roc": F, "precision_by_depth": F, "ranked_list": F, "calibration": F / 5.0}
+DRAWN = ("roc", "ranked_list")
 
 
 def data_of(axes):
@@ -437,7 +293,7 @@ def data_of(axes):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_one_list_is_drawn_from_two_sides_from_a_pair_or_with_labels(name):
-    draw, f = getattr(plotting, name), DRAWN[name]
+    draw, f = getattr(plotting, name), F
     pos, neg = f[Y == 1], f[Y == 0]
     expected = data_of(draw({"a": (pos, neg)}))
     words = np.where(Y == 1, "won", "lost")
@@ -476,16 +332,6 @@ def test_what_other_functions_returned_is_drawn_as_it_is():
         plotting.shapes(found, H)
     model = pnorm.sklearn.PNormPush(t_max=9, rankers="normalized", p=2, cv=2, random_state=0).fit(X, Y)
     assert data_of(plotting.trace({"a": model})) == data_of(plotting.trace({"a": model.trace_}))
-    if model.cross_validation_ is None:
-        with raises(ValueError, "chose nothing by cross-validation"):
-            plotting.cross_validation(model)
-
-
-def test_the_choice_of_a_model_is_drawn(runs):
-    class Chosen:
-        cross_validation_ = pnorm.cross_validate(F[Y == 1, None], F[Y == 0, None], p=[1, 4], t_max=5, folds=2)
-
-    assert data_of(plotting.cross_validation(Chosen)) == data_of(plotting.cross_validation(Chosen.cross_validation_))
 
 
 RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
@@ -500,14 +346,7 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got [None, None, None]"),
         (lambda: plotting.roc({1: ([1.0], [0.0])}, units="shares"), ValueError, "units must be one of 'counts', 'rates'; got 'shares'"),
         (lambda: plotting.roc({1: metrics.Roc(np.zeros(2), np.ones(2))}, units="rates"), ValueError, "list 1 must have positives and negatives, for rates"),
-        (lambda: plotting.precision_by_depth({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
-        (lambda: plotting.precision_by_depth(([1], [2]), top=0), ValueError, "top must be at least 1"),
-        (lambda: plotting.precision_by_depth(([1], [2]), confidence=1.0), ValueError, "confidence must be above 0 and below 1; got 1.0"),
         (lambda: plotting.ranked_list(metrics.ScoreTable.of([1], [2])), TypeError, "a ScoreTable has no single rows"),
-        (lambda: plotting.calibration({"a": ([0.5], [-0.5])}), ValueError, "P_neg of list 'a' must be from 0 to 1"),
-        (lambda: plotting.calibration(([0.5], [np.nan])), ValueError, "P_neg has nan at position 0"),
-        (lambda: plotting.reasons(RUN), TypeError, "explanation must be what pnorm.explain returned; got Trace"),
-        (lambda: plotting.reasons(pnorm.explain([[1.0]], None, [1.0], reference=[0.0]), 1), ValueError, "row must be below 1, counted from 0; got 1"),
         (lambda: plotting.weights(RUN), TypeError, "got a Trace: pass the coefficients (lam)"),
         (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
@@ -515,7 +354,6 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
         (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives"),
         (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping from labels to them; got int"),
-        (lambda: plotting.cross_validation(RUN), TypeError, "found must be what pnorm.cross_validate returned; got Trace"),
         (lambda: plotting.coefficient_path(RUN), TypeError, "path must be what pnorm.minimize_path returned; got Trace"),
     ],
 )  # fmt: skip
@@ -854,7 +692,7 @@ def test_refits_that_cannot_be_drawn(others, error, message):
 
 def test_more_lists_than_colours_differ_in_dashes(runs):
     lists = {f"list {k}": runs[-1][1] for k in range(8)}
-    ax = plotting.precision_by_depth(lists, confidence=None)
+    ax = plotting.roc(lists)[1]
     looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines[:8]]
     assert len(set(looks)) == 8
     assert {style for _, style in looks[:6]} == {"-"}
@@ -868,7 +706,7 @@ def test_the_first_of_three_named_lists_is_thick_and_above_the_others(runs):
         (dict(list(named.items())[:2]), False),
         ({p: of[p] for p in (1, 4, 16)}, False),
     ):
-        for ax in (plotting.precision_by_depth(lists, confidence=None), *plotting.roc(lists)):
+        for ax in plotting.roc(lists):
             first, *others = ax.lines[: len(lists)]
             ahead = [(first.get_linewidth(), first.get_zorder()) > (a.get_linewidth(), a.get_zorder()) for a in others]
             assert ahead == [leads] * len(others)
@@ -887,27 +725,18 @@ def _with_names(name, runs):
     """Every function with texts of a user, which are all `name`, and another name."""
     pos, neg, found, lists = runs
     lists = {name: lists[1], "b": lists[16]}
-    P = {key: tuple(1 / (1 + np.exp(-f)) for f in pair) for key, pair in lists.items()}
     names = [name, "b", "c", "d"]
     H, lam = pnorm.rankers.normalized(pos, neg, names=names), np.array([3.0, -2.0, 0.5, 0.0])
     dates = [{name: datetime.date(2024, 1, 1) + datetime.timedelta(day)} for day in range(40)]
     of_dates = pnorm.rankers.from_table(dates[::2], dates[1::2])
     levels = pnorm.rankers.categories([[name], ["b"]], [["c"], [name]])
 
-    def metric(f_pos, f_neg):
-        return float(np.mean(f_pos))
-
-    metric.__name__ = name
     yield from plotting.roc(lists)
-    yield plotting.precision_by_depth(lists, confidence=None)
     yield plotting.push_path({1: [1, 2], 4: [2, 3]}, label=name)
-    yield plotting.calibration(P)
     yield plotting.ranked_list(lists, top=30)
     yield plotting.trace({name: found[1], "b": found[4]})
-    yield plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1], 3, folds=2, metric=metric))
     yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, H, l2=[0.1, 1]))
     yield plotting.weights(lam, H)
-    yield plotting.reasons(pnorm.explain(pos, H, lam), 0)
     yield plotting.shapes(lam, H)[0]
     yield from plotting.shapes(np.arange(1.0, 1.0 + len(of_dates)), of_dates)
     yield plotting.shapes([1.0, 2.0, 3.0], levels)[0]

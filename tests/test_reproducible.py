@@ -141,18 +141,9 @@ def on_dask(seed):
     return pnorm.dask.sample(array.from_array(POS[:300], chunks=(100, -1)), np.arange(300) % 2, 20, seed)
 
 
-def drawn(seed):
-    """The band of a picture."""
-    pytest.importorskip("matplotlib")
-    table = metrics.ScoreTable.of(F, G, WEIGHTS["pos_weight"])  # without weights, nothing is drawn
-    ax = pnorm.plotting.precision_by_depth(table, n_resamples=50, seed=seed)
-    return [collection.get_paths()[0].vertices for collection in ax.collections]
-
-
 SEEDED = {
     "pnorm.report_html": lambda seed: report(F[:, None], G[:, None], [1.0], seed=seed),
     "pnorm.datasets.insurance_claims": lambda seed: pnorm.datasets.insurance_claims(50, seed),
-    "pnorm.plotting.precision_by_depth": lambda seed: drawn(seed),
     "pnorm.cross_validate": lambda seed: pnorm.cross_validate(POS[:300], NEG[:300], None, [1, 4], 5, seed=seed),
     "pnorm.dask.sample": on_dask,
     "pnorm.kernel.train": lambda seed: kernel.train(POS[:200], NEG[:210], t_max=3, landmarks=20, seed=seed),

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from command import BATCHED, QUICK, ran
 from facts import raises, tells, warns
 from repeats import trials
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
@@ -14,7 +15,6 @@ from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 import pnorm
 from pnorm._coded import sample
 from pnorm._coded.sample import TableSample
-from pnorm._command.main import main
 from pnorm._tables import open_sources
 from pnorm.rankers import TableWarning, from_table
 
@@ -289,9 +289,8 @@ def test_missing_values_are_counted_in_all_rows(how, monkeypatch, tmp_path, caps
         assert [of.missing for of in pnorm.code_rows(frame, "won").H.plan] == n_missing
         return
     frame.to_csv(tmp_path / "t.csv", index=False)
-    arguments = [tmp_path / "t.csv", "--label", "won", "--holdout", 0, "-p", 1, "--l2", 0.1, "--memory", 0]
-    assert main(list(map(str, [*arguments, "--save", tmp_path / "m.json"]))) == 0
-    assert tells(capsys.readouterr().out, "counts of 500 of the 3,000 training rows")
+    arguments = [tmp_path / "t.csv", "--label", "won", "--holdout", 0, *QUICK, *BATCHED]
+    assert tells(ran(capsys, *arguments, "--save", tmp_path / "m.json"), "counts of 500 of the 3,000 training rows")
     assert [of.missing for of in pnorm.load(tmp_path / "m.json").H.plan] == n_missing
 
 

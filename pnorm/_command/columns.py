@@ -78,33 +78,12 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
-    """Columns of numbers, as a frame that supports taking rows."""
-
-    values: NDArray[np.float64]
-    column_names: list[str]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.values.shape
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, rows: Any) -> Numbers:
-        return Numbers(self.values[rows], self.column_names)
-
-    def column(self, j: int) -> NDArray[np.float64]:
-        return self.values[:, j]
-
-
-@dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of a file."""
 
     source: Source
     table: Any
-    """The columns that are learned from, as a dictionary, or as `Numbers`."""
+    """The columns that are learned from, as a dictionary."""
     ids: list[str] | None = None
     labels: list[str] | None = None
     positive: list[str] = field(default_factory=list)
@@ -163,7 +142,7 @@ def rows_of(
     n_empty = int(np.count_nonzero(~has_label)) if arguments.unlabelled == NEGATIVE else 0
     known = Counter([label for label, known in zip(labels, has_label.tolist(), strict=True) if known])
     positive = positive_of(known, columns.label, arguments.positive, path, like, n_empty, arguments.test is not None)
-    rows = rows_of_labels(source, columns, arguments.rankers, labels, positive)
+    rows = rows_of_labels(source, columns, labels, positive)
     source.notes += told_of_sums(source, columns.used if columns.id is None else [*columns.used, columns.id], has_label)
     return replace(with_labels(rows, has_label, n_empty > 0), n_undated=n_undated, times=times)
 
@@ -211,17 +190,9 @@ def with_labels(rows: Rows, has_label: NDArray[np.bool_], is_empty_negative: boo
     )
 
 
-def rows_of_labels(
-    source: Source, columns: Columns, of_numbers: str | None, labels: list[str], positive: set[str]
-) -> Rows:
-    """Return rows with their labels, given the positive labels; `of_numbers` reads all columns as numbers."""
-    if of_numbers is None:
-        table: Any = columns.cleaned(source.columns(columns.used))
-    else:
-        values = np.empty((len(source), len(columns.used)))
-        for c, name in enumerate(columns.used):
-            values[:, c] = source.numbers(name)
-        table = Numbers(values, columns.used)
+def rows_of_labels(source: Source, columns: Columns, labels: list[str], positive: set[str]) -> Rows:
+    """Return rows with their labels, given the positive labels."""
+    table = columns.cleaned(source.columns(columns.used))
     ids = None if columns.id is None else source.texts(columns.id)
     return Rows(source, table, ids, labels, sorted(positive), np.array([label in positive for label in labels], bool))
 

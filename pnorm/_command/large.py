@@ -55,8 +55,6 @@ class Drawn:
     """The numbers of all positives and negatives to train on."""
     whole: Whole
     """All rows to train on."""
-    everything: Whole | None
-    """All rows, if they are asked for."""
     split: Callable[[], HeldIn]
     """Begin a reading: returns a function from a batch, and which of its rows count, to the rows that are held out."""
 
@@ -185,22 +183,17 @@ class Reader:
             return Rows(source, source.columns(self.columns.used), ids, numbers=numbers), of_parts
         n_negative = 0 if self.is_apart else self.n_empty
         sizes = n_negative + sum(self.counts.values()), sum([self.counts[label] for label in positive])
-        found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
+        found = _columns.rows_of_labels(source, self.columns, source.texts(self.label), positive)
         found = replace(found, n_empty=self.n_empty, is_empty_negative=n_negative > 0, n_undated=self.n_undated)
         return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
 def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
     """Read all rows: draw samples, hold rows out, and summarise the columns for the weak rankers."""
-    if arguments.rankers is not None:
-        raise CommandError(
-            f"--rankers needs all rows in memory, and {path_shown(reader.path)} is read in batches. Leave --rankers "
-            "out, or raise --memory"
-        )
     seed, split = arguments.seed or 0, _split(reader, arguments)
     keys_of, held_in = np.random.default_rng([seed, 1]), split()
     pos, neg, held, some = [Sample(most, reader.names) for most in (SIDE, SIDE, HELD, HELD)]
-    whole, everything, sums = TableSample("source"), TableSample("source"), 0
+    whole, sums = TableSample("source"), 0
     counts = np.zeros((2, 2), np.int64)
     for batch in reader.read("reading"):
         y, there = reader.known(batch)
@@ -215,9 +208,8 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
             some.add(batch.table, np.flatnonzero(there), keys[there], batch.first_row)
         hashes = _hashes.of_columns(batch.table)
         of_rows = _hashes.of_rows([hashes[reader.names.index(name)] for name in reader.columns.used])
-        for of_columns, rows in [(whole, there & ~out), (everything, there)][: 1 + bool(arguments.refit)]:
-            at = np.flatnonzero(rows)
-            of_columns.add(reader.table(batch, at), y[at], batch.first_row + at, of_rows[at])
+        at = np.flatnonzero(there & ~out)
+        whole.add(reader.table(batch, at), y[at], batch.first_row + at, of_rows[at])
         sums += _sum_of(batch, hashes)
     reader.sums = sums % 2**64
     positive = reader.positives()
@@ -235,7 +227,6 @@ def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
         int(counts[1].sum()),
         (int(counts[0, 0]), int(counts[0, 1])),
         Whole(whole, lambda: _again(reader, split())),
-        Whole(everything, lambda: _again(reader, None)) if arguments.refit else None,
         split,
     )
 
@@ -250,12 +241,12 @@ def drawn_of(reader: Reader, seed: int) -> Rows:
     return found
 
 
-def _again(reader: Reader, held_in: HeldIn | None) -> Iterator[Labelled]:
-    """Read the rows to train on again, or all rows."""
+def _again(reader: Reader, held_in: HeldIn) -> Iterator[Labelled]:
+    """Read the rows to train on again."""
     sums = 0
     for batch in reader.read("reading again"):
         y, there = reader.known(batch)
-        rows = np.flatnonzero(there if held_in is None else there & ~held_in(batch, there))
+        rows = np.flatnonzero(there & ~held_in(batch, there))
         sides = np.flatnonzero(y[rows]), np.flatnonzero(~y[rows])
         yield Labelled(reader.table(batch, rows), rows.size, sides, None, None, batch)
         sums += _sum_of(batch, _hashes.of_columns(batch.table))

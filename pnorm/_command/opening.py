@@ -36,7 +36,7 @@ _UNKNOWN = 8e9
 def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
     """Open the rows of the options: in memory, or in batches if they would take too much of it."""
     paths = _paths(arguments, path)
-    if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= _limit(arguments):
+    if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= SHARE * free():
         return whole(arguments, path)
     return batches_of(paths, names=_names(arguments), skip=_skip(arguments))
 
@@ -108,11 +108,6 @@ def _names(arguments: argparse.Namespace) -> list[str] | None:
 
 def _skip(arguments: argparse.Namespace) -> int:
     return int(arguments.skip_lines or 0)
-
-
-def _limit(arguments: argparse.Namespace) -> float:
-    """Return how many bytes a table may take in memory."""
-    return SHARE * free() if arguments.memory is None else 1e9 * float(arguments.memory)
 
 
 def table_bytes(paths: Sequence[str]) -> float:

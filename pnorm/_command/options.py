@@ -73,10 +73,8 @@ labels:
 
 model:
   By default p (1 or 4), the weak rankers and the penalty are chosen by cross-validation on the
-  training rows. With -t nothing is chosen, and p is 4 unless -p is given. --rankers takes all
-  columns as numbers: as they are (columns), scaled to [0, 1] (normalized), or cut (thresholds).
-  --penalty shapes penalises the shape given to a column, so that columns with few and with many
-  cuts cost the same. --linear and --straight go with cuts only.
+  training rows. With -t nothing is chosen, and p is 4 unless -p is given. For other weak rankers,
+  penalties or a push at the bottom, use pnorm in Python.
 
 test:
   Rows with the same --id are held out together, except by --time and from batches of a large file.
@@ -98,36 +96,14 @@ spreadsheets:
   apostrophe in front, so that spreadsheet programs do not run it as a formula. Numbers are kept.
 """
 
-MINIMUM = ("linear", "straight", "l1", "l2", "penalty", "max_columns")
-"""Options of a penalised minimum."""
-
 CUTOFF = ("precision", "recall", "budget")
 """Options that choose a cut-off."""
 
 _TRAINING = (
-    *(
-        "p",
-        "t",
-        "rankers",
-        "kind",
-        "missing",
-        "monotone",
-        *MINIMUM,
-        "push",
-        "save",
-        "test",
-        "time",
-        "holdout",
-        "refit",
-        "only",
-        "details",
-    ),
+    *("p", "t", "kind", "missing", "monotone", "save", "test", "time", "holdout", "only", "details"),
     *("precision", "at_least", "recall", "of", "seed"),
 )
 """Options of learning. With --model they are an error."""
-
-RANKERS = ("columns", "normalized", "thresholds")
-"""Weak rankers for tables of numbers."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -164,7 +140,6 @@ def parser() -> argparse.ArgumentParser:
     add("--names", metavar="A,B,C", help="column names, for a file without a header line")
     add("--skip-lines", type=int, metavar="N", help="lines above the names (default: a title is found)")
     add("--sheet", metavar="NAME", help="sheet of a workbook (default: the first)")
-    add("--memory", type=float, metavar="GB", help="read larger tables in batches (default: 1/4 of free)")
 
     add = made.add_argument_group("model").add_argument
     add("--model", metavar="MODEL", help="rank with this saved model; nothing is learned")
@@ -175,20 +150,7 @@ def parser() -> argparse.ArgumentParser:
         help="power of the push, or several to try (default: 1,4)",
     )
     add("-t", type=int, metavar="ROUNDS", help="boost for so many rounds (default: minimise instead)")
-    add("--push", choices=_checks.PUSHES, metavar="END", help="optimise the top or the bottom (default: top)")
-    add("--rankers", choices=RANKERS, metavar="RANKERS", help="columns, normalized, thresholds (default: by kind)")
-    add("--linear", action="store_const", const=True, help="add a straight line to the cuts of each column")
-    add("--straight", action="store_const", const=True, help="straight lines only, in place of the cuts")
     add("--monotone", metavar="COLUMN=SIGN", action="append", help="income=+ or age=-: one direction only; repeatable")
-    add("--max-columns", type=int, metavar="N", help="use at most N columns (default: no limit)")
-    add("--l1", type=float, metavar="WEIGHT", help="weight of sum |coefficient| (default: chosen)")
-    add("--l2", type=float, metavar="WEIGHT", help="weight of sum coefficient^2 / 2 (default: chosen)")
-    add(
-        "--penalty",
-        choices=("coefficients", "shapes"),
-        metavar="ON",
-        help="penalise coefficients or shapes (default: shapes)",
-    )
     add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
 
     add = made.add_argument_group("test").add_argument
@@ -205,10 +167,8 @@ def parser() -> argparse.ArgumentParser:
     add("--top", type=int, metavar="N", help="number of rows of the list to print (default: 10)")
     add("--details", action="store_const", const=True, help="print how the model was chosen and its settings")
     add("--save", metavar="MODEL", help="save the tested model, for --model (JSON)")
-    add("--refit", action="store_const", const=True, help="save a model of all rows instead, without cut-off")
     add("--out", metavar="FILE", help="write the scores of all rows (CSV or .parquet)")
     add("--report", metavar="FILE", help="write a report for readers of the result (HTML)")
-    add("--progress", action="store_const", const=True, help="print progress also without a terminal")
     add("--version", action="version", version=f"pnorm {pnorm.__version__}", help="print the version and exit")
     add("-h", "--help", action="help", help="print this help and exit")
     return made
@@ -252,7 +212,6 @@ def check(arguments: argparse.Namespace) -> None:
         )
     _check_ranges(arguments)
     _check_test(arguments, given)
-    _check_minimum(arguments)
 
 
 def _check_labels(positive: Collection[str], negative: Collection[str]) -> None:
@@ -304,8 +263,6 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
         arguments.at_least = rows_or_share("at_least", arguments.at_least)
     if arguments.holdout is not None and not 0 <= arguments.holdout < 1:
         raise CommandError(f"--holdout must be a share of the rows, 0 or more and below 1; got {arguments.holdout:g}")
-    if arguments.memory is not None and not 0 <= arguments.memory < math.inf:
-        raise CommandError(f"--memory must be zero or more, in GB, and finite; got {arguments.memory:g}")
 
 
 def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:
@@ -328,36 +285,6 @@ def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:
     if arguments.at_least is not None and arguments.precision is None:
         does = f"--{asked[0]} does not test the precision. Leave one of them out" if asked else "Add --precision SHARE"
         raise CommandError(f"--at-least says where the tests of --precision begin{', and ' if asked else '. '}{does}")
-    if asked and arguments.push == "bottom":
-        raise CommandError(f"--{asked[0]} takes rows from the top; it cannot be combined with --push bottom")
-    if arguments.refit and (arguments.test is not None or arguments.holdout == 0):
-        raise CommandError("--refit trains on the held-out rows as well, and none are held out here. Leave it out")
-    if arguments.refit and arguments.save is None and arguments.out is None:
-        raise CommandError("--refit needs --save or --out, which use the model of all rows. Add one of them")
-
-
-def _check_minimum(arguments: argparse.Namespace) -> None:
-    """Raise CommandError for options that do not go with a minimum, or with the weak rankers."""
-    for option in ("l1", "l2"):
-        value = getattr(arguments, option)
-        if value is not None and not 0 <= value < math.inf:
-            raise CommandError(f"--{option} must be zero or more and finite; got {value:g}")
-    if arguments.max_columns is not None and arguments.max_columns < 1:
-        raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
-    for option in ("linear", "straight"):
-        if getattr(arguments, option) and arguments.rankers not in (None, "thresholds"):
-            raise CommandError(
-                f"--{option} cannot be combined with --rankers {arguments.rankers}. Leave one of them out"
-            )
-    if arguments.linear and arguments.straight:
-        raise CommandError("--linear adds lines to the cuts, and --straight has no cuts. Leave one of them out")
-    if arguments.kind and arguments.rankers is not None:
-        raise CommandError("--kind sets the kind of a column; --rankers takes all as numbers. Leave one of them out")
-    if arguments.missing and arguments.rankers is not None:
-        raise CommandError("--missing marks missing values, and --rankers allows none. Leave one of them out")
-    minimum = [option for option in MINIMUM if getattr(arguments, option) is not None]
-    if minimum and arguments.t is not None:
-        raise CommandError(f"-t trains in rounds, and {dashed(minimum[0])} is for the minimum. Leave one of them out")
 
 
 def dashed(option: str) -> str:

@@ -14,20 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm._checks import NUMBER, Vector
-from pnorm._checks.text import aligned, counted, first, shown
+from pnorm._checks import Vector
+from pnorm._checks.text import aligned, counted, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import is_styled, one_line, pasted, path_shown, program
-from pnorm._cutoff import hits_of, written
 from pnorm._default import TERMS
 from pnorm._job.baselines import CURVES, LINEAR, TREES
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
-from pnorm._report.verdicts import asks, proof
-from pnorm.rankers import Rankers
-from pnorm.rankers._table import ALIKE, CODE, ColumnPlan, Table
+from pnorm._report.verdicts import proof
+from pnorm.rankers._table import Table
 
 WRITTEN = ("--save", "--out", "--report")
 """The options of files that a run writes. A command to try next leaves them out, as it would replace these files."""
@@ -37,12 +35,6 @@ TOP = 10
 
 IN_ORDER = "  They are in the order of the rows and have no reasons, because the rows are read in batches."
 """A note on scores of rows that are not in memory."""
-
-_COLUMNS = 30
-"""Columns of the file that are listed, at most."""
-
-_NOTE = 100
-"""Characters of a line of the note on a column, at most."""
 
 _LONGEST = 480
 """Characters of a command, at most; what is added to a longer one is printed."""
@@ -221,132 +213,11 @@ def again(arguments: argparse.Namespace, more: Sequence[str], without: Sequence[
         while option in words:
             at = words.index(option)
             del words[at : at + 2]
-    if not {"--save", "--out"}.intersection(more):  # it needs one of them
-        words = [word for word in words if word != "--refit"]
     command = pasted(program("pnorm", sys.argv[0]), *words, *more)
     return command if len(command) <= _LONGEST else f"the same command with {pasted(*more)}"
 
 
-def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a table of the columns that are learned from, with the columns `beside` at the end."""
-    plan = getattr(H, "plan", None)
-    if plan is None:
-        rows = [[shown(name, 30), NUMBER, "", "", ""] for name in used]
-    else:
-        rows = [
-            [
-                shown(of.name, 30),
-                of.kind,
-                f"{of.values:,}",
-                f"{of.missing:,}" if of.missing else "",
-                _note(H, of),
-            ]
-            for of in plan
-            if of.rankers
-        ]
-    rows += [[shown(name, 30), what, "", "", ""] for name, what in beside]
-    few = rows[: _COLUMNS if len(rows) > _COLUMNS + 1 else len(rows)]
-    table = [["column", "kind", "values", "missing", "note"], *_wrapped(few)]
-    kept = [k for k in range(5) if k < 3 or any(row[k] for row in few)]
-    lines = aligned(
-        [[row[k] for k in kept] for row in table], [at for at, k in enumerate(kept) if k in (0, 1, 4)]
-    ).splitlines()
-    if len(rows) > len(few):
-        kinds = Counter(row[1] for row in rows[len(few) :])
-        told = ", ".join([f"{count:,} {kind}" for kind, count in kinds.most_common()])
-        lines.append(f"and {len(rows) - len(few):,} more: {told}")
-    alike = [f"{of.name}=any-case" for of in plan or () if of.rankers and ALIKE in of.note]
-    if alike:
-        merge = pasted(*[part for column in alike[:4] for part in ("--kind", column)])
-        more = ", ..." if len(alike) > 4 else ""
-        lines += sentences(f"To merge values that differ only in case or spaces: {merge}{more}", 2)
-    none = [of for of in plan or () if of.rankers and of.none_levels]
-    if none:
-        others = f" (the same for {first([of.name for of in none[1:]], 3)})" if len(none) > 1 else ""
-        as_level = pasted("--kind", f"{none[0].name}={none[0].none_levels}")
-        lines += sentences(f"If none is a level of {shown(none[0].name)}: {as_level}{others}", 2)
-    codes = [of.name for of in plan or () if of.rankers and CODE in of.note]
-    if codes:
-        ways = [pasted("--kind", f"{codes[0]}=category"), pasted("--ignore", codes[0])]
-        others = f" (the same for {first(codes[1:], 3)})" if len(codes) > 1 else ""
-        lines += sentences(f"If {shown(codes[0])} holds codes: {' or '.join(ways)}{others}", 2)
-    grouped = [of for of in plan or () if of.rankers and any(of._thousands)]
-    if grouped:
-        number, other = grouped[0]._thousands
-        others = f" (the same for {first([of.name for of in grouped[1:]], 3)})" if len(grouped) > 1 else ""
-        comma = pasted("--kind", f"{grouped[0].name}=decimal-comma")
-        lines += sentences(f"If {number} means {other}: {comma}{others}", 2)
-    numbers = list(dict.fromkeys([value for of in plan or () if of.rankers for value in of.apart]))
-    if numbers:
-        missing = pasted(*[f"--missing={number}" for number in numbers[:4]])
-        mean = "means" if len(numbers) == 1 else "mean"
-        lines += sentences(f"If {first(numbers, 4, str)} {mean} missing (in all columns): {missing}", 2)
-    return lines
-
-
-def _note(H: Rankers, of: ColumnPlan) -> str:
-    """Return the note on a column, without what is told in a warning of its own."""
-    note = of.note
-    for ask in asks(H):
-        if ask.column == of.name:
-            short = "some values count as missing (see the warning)" if not ask.lost else "see the warning"
-            value, may, _ = ask.text.partition(" may ")
-            if of.rankers == 0 and may and ask.kinds:
-                short = f"{value} has more than one reading; see the warning"
-            note = note.replace(ask.text, short)
-    return shown(note, 4 * _NOTE)
-
-
-def _wrapped(rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return rows of a table that end with a note; what a line is too short for follows in rows of their own."""
-    found = []
-    for *cells, note in rows:
-        lines = textwrap.wrap(note, _NOTE, break_long_words=False, break_on_hyphens=False) or [""]
-        found += [[*cells, lines[0]], *[[*[""] * len(cells), line] for line in lines[1:]]]
-    return found
-
-
-def kind_hints(H: Rankers) -> list[str]:
-    """Return for each column in doubt the option that settles its kind, or an empty text."""
-    found = []
-    for ask in asks(H):
-        words = [f"{ask.column}={kind if ',' in kind else kind.replace(' ', '-')}" for kind in ask.kinds]
-        missing = pasted(*[part for word in ask.words for part in ("--missing", word)])
-        hint = ""
-        if words and ask.lost:
-            hint = f" Use {' or '.join([pasted('--kind', word) for word in words])}"
-            hint += f", or {missing}" if missing else ""
-        elif words:
-            hints = []
-            if missing:
-                forms = ("they mean", "them", "levels"), ("it means", "it", "a level")
-                mean, it, levels = forms[len(ask.words) == 1]
-                hints = [f"If {mean} no value: {missing}; to keep {it} as {levels}: {pasted('--kind', words[0])}"]
-            marks = [pasted("--kind", word) for word in words[len(hints) :]]
-            hints += [f"To read such numbers: {' or '.join(marks)}"] * bool(marks)
-            hint = f" {'. '.join(hints)}"
-        found.append(hint)
-    return found
-
-
-def left_out_lines(H: Rankers) -> tuple[str, list[str]]:
-    """Return a heading that contains how to use a column anyway, and which columns were left out and why."""
-    out = [of for of in getattr(H, "plan", ()) if of.rankers == 0]
-    if not out:
-        return "", []
-    few = out[: _COLUMNS if len(out) > _COLUMNS + 1 else len(out)]
-    lines = aligned(_wrapped([[shown(of.name, 30), _note(H, of)] for of in few]), (0, 1)).splitlines()
-    if len(out) > len(few):
-        lines.append(f"and {len(out) - len(few):,} more")
-    asked = {ask.column for ask in asks(H)}  # a warning says what they are
-    usable = [name for name in getattr(H, "as_levels", ()) if name not in asked]
-    hint = f" (to use one anyway: {pasted('--kind', f'{usable[-1]}=category')})" if usable else ""
-    return f"Columns left out{hint}", lines
-
-
-def choice_lines(
-    found: pnorm.CrossValidation | None, told: str, sampled: Sequence[tuple[str, int, int]] = ()
-) -> list[str]:
+def choice_lines(found: pnorm.CrossValidation | None, sampled: Sequence[tuple[str, int, int]] = ()) -> list[str]:
     """Return the choice for each kind of weak rankers, with a star at the one that was taken, and the rule.
 
     `sampled` names a side of which only some of all training rows served the choice.
@@ -363,7 +234,7 @@ def choice_lines(
         value, error = found.mean[place], found.standard_error[place]
         penalty = " + ".join([f"{name} = {x:.2g}" for name, x in (("l1", point.l1), ("l2", point.l2)) if x])
         second = np.asarray(found.second_scores).mean(axis=1)[place]
-        kind = f"{mark} {point.kind or told}"
+        kind = f"{mark} {point.kind}"
         rows.append([kind, f"{point.p:g}", penalty, f"{value:.4f} ± {error:.4f}", f"{second:.4f}"])
     head = ["  terms", "p", "penalty", "partial AUC", "average precision"]
     folds = found.scores.shape[1]
@@ -391,7 +262,7 @@ def summary_lines(learned: Learned, has_details: bool = False, is_good: bool = T
     trace, found = learned.trace, learned.cross_validation
     of = TERMS.get(learned.kind, "terms")
     size = counted(columns_in_use(learned), "column")
-    score = f"The score is a sum of {of} of {size} in use, with p = {learned.p:g}{at_end(learned.push)}"
+    score = f"The score is a sum of {of} of {size} in use, with p = {learned.p:g}"
     score += " (no push: all places count alike)" if learned.p == 1.0 else ""
     if found is not None:
         what = "penalty" if found.rounds is None else "number of rounds"
@@ -411,12 +282,10 @@ def columns_in_use(learned: Learned) -> int:
 
 def model_lines(learned: Learned) -> list[str]:
     """Return the settings of the model, its size, and how training ended."""
-    trace, parts = learned.trace, [f"p = {learned.p:g}{at_end(learned.push)}"]
+    trace, parts = learned.trace, [f"p = {learned.p:g}"]
     if learned.penalty:
         penalties = [f"{name} = {x:.3g}" for name, x in (("l1", learned.l1), ("l2", learned.l2)) if x]
         parts.append(f"penalty {' and '.join(penalties)} on the {learned.penalty}" if penalties else "no penalty")
-    if learned.max_columns is not None:
-        parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
     size = f"{used.size:,} of {counted(learned.lam.size, 'term')} of the score"
     columns = columns_in_use(learned)
@@ -524,122 +393,6 @@ def test_notes(quality: Quality, has_details: bool) -> list[str]:
 
 def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
-
-
-def cutoff_lines(found: pnorm.Cutoff, is_part: bool = False) -> list[str]:
-    """Return the rows to take and what the cut-off promises; `is_part` if a fixed share of both sides was held out."""
-    sure = f"with {100 * found.confidence:.4g} % confidence"
-    lines = []
-    if not found.kept:
-        none = f"No cut-off guarantees {found._aim()} {sure}. A saved model has no cut-off."
-        few = f"the first {found.depth:,} held-out rows, of which {found._found() or 'none'} "
-        few += "is positive" if found._found() < 2 else "are positive"
-        rows = "these rows" if found._proves_none() else few
-        deeper = [f"{told} (a new file with --test)." for told in found._begins("--at-least ROWS", rows)]
-        if found._proves_none():
-            other = "--recall or --budget" if found.asked == "precision" else "--budget"
-            told = [none, f"{found._first_rows()}.", *deeper, f"Use {other}, or label more rows."]
-            return sentences(" ".join(told))
-        lines += sentences(" ".join([none, *deeper, "More labelled rows may allow one."]))
-    if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
-        return lines
-    share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
-    begins = "Take rows" if found.kept else "The nearest cut takes rows"
-    lines += sentences(f"{begins} with a score of {found._at()} or more. That is {share} ({deep} held-out rows).")
-    by_chance = ""
-    if found.asked == "recall":
-        promise = f"at least {100 * found.promised:.4g} % of the positives are taken"
-    elif found.asked == "precision":
-        promise = f"at least {100 * found.promised:.4g} % of the rows taken are positive"
-    else:
-        of = f"{found.rows:,.0f} rows taken from {found.of:,.0f}"
-        promise = f"at least {found._hits()} of {of} are positive, on average"
-        chance = found.rows * found.n_pos / (found.n_pos + found.n_neg)
-        more = ", which is more than the guarantee" if chance > found.promised else ""
-        by_chance = f" A random order has {chance:,.1f} on average{more}."
-    precision, recall = (100 * float(x) for x in (found.precision, found.recall))
-    begins = "To plan, use this guarantee for new rows like these:" if found.kept else "For new rows like these,"
-    lines += sentences(f"{begins} {promise}, {sure}.{by_chance}")
-    if found.kept and is_part and found.asked != "recall":  # whose positives are independent draws either way
-        lines += sentences(
-            "It is proved for a test on a file of its own (--test). Where a share of one file is held out, as here, it "
-            "was checked by simulation."
-        )
-    if found.kept and found.one_list is not None:
-        low, high = found.one_list
-        lines += sentences(
-            f"In a new list of {found.of:,.0f} rows, {found.rows:,.0f} have this score or more on average, and {low:,} "
-            f"to {high:,} of them are positive ({100 * found.confidence:.4g} % interval for one list; it covers chance "
-            "in the test and in the list)."
-        )
-    return lines + sentences(
-        f"For comparison, the test: {precision:.3g} % of the rows taken are positive. They contain {recall:.3g} % of "
-        "all positives."
-    )
-
-
-_DEPTH = "A budget sets the depth of the test, and does not change the model."
-
-
-def budget_notes(found: pnorm.Cutoff, measured: int, is_given: bool) -> list[str]:
-    """Return how the rows of a budget, those of the test and those of the cut-off belong together."""
-    n, tied = found.n_pos + found.n_neg, found._tied()
-    if not is_given:
-        told = f"A new list is assumed to be as long as the test set, {n:,} rows. Use --of ROWS for another length."
-        return [*sentences(told), *sentences(f"The cut-off takes {tied}." if tied else "")]
-    rows, of, less = f"{found.target:,.6g}", f"{found.of:,.0f}", ""
-    if tied or found.depth < measured:
-        takes = tied or f"{found.depth:,} of them"
-        less = f" The cut-off takes {takes}: then {rows} rows or fewer are taken from a new list on average."
-    return sentences(
-        f"{rows} of {of} rows are as many as {found.target * n / found.of:,.1f} of the {n:,} held-out rows. The test "
-        f"above measures the first {measured:,}.{less} {_DEPTH}"
-    )
-
-
-def budget_lines(f: Vector, take: Any) -> list[str]:
-    """Return which rows a budget takes."""
-    n, size, last = int(np.count_nonzero(take)), counted(f.size, "row"), float(f[take].min())
-    lines = [f"Take the first {n:,} of {size}: those with a score of {written(last, f)} or more."]
-    if n < f.size and f[take].min() == f[~take].max():
-        ties = int(np.count_nonzero(f[~take] == f[take].min()))
-        have = "has" if ties == 1 else "have"
-        lines += sentences(
-            f"{counted(ties, 'more row')} {have} this score as well. Ties are taken in the order of the file."
-        )
-    return lines
-
-
-def taken_lines(found: pnorm.Cutoff, f: Vector, on_labels: str) -> list[str]:
-    """Return how many rows the cut-off of a model takes, what it promises, and what labels show of that."""
-    if found.score is None:
-        return [f"The model has no cut-off: none guaranteed {found._aim()}."]
-    n = int(np.count_nonzero(f >= found.score))
-    at = found._at()  # as it was printed when it was chosen
-    if not np.array_equal(f >= float(at), f >= found.score):
-        at = written(found.score, f)
-    lines = [f"Take {n:,} of {counted(f.size, 'row')}: those with a score of {at} or more."]
-    if found.precision is not None:
-        share, then = 100 * n / f.size, 100 * found.share
-        lines += sentences(
-            f"That is {share:.3g} % of the rows. It was {then:.3g} % of the rows on which the cut-off was chosen. If "
-            f"the new rows are like those, {_between(*hits_of(found, n))} ({100 * found.confidence:.4g} % interval)."
-        )
-    lines += sentences(on_labels)
-    if found.asked == "budget" and found.target >= 1.0:
-        rows = int(found.target)
-        lines += sentences(
-            "The model keeps a budget as a score, which takes more or fewer rows of another list. For exactly "
-            f"{counted(rows, 'row')}: --budget {rows}"
-        )
-    return lines
-
-
-def _between(low: int, high: int) -> str:
-    """Return how many of the rows taken are positive, given the ends of an interval."""
-    if low == high:
-        return f"{low:,} of the rows taken are positive" if low > 1 else f"{('none', 'one')[low]} of them is positive"
-    return f"{low:,} to {high:,} of the rows taken are positive"
 
 
 def list_columns(

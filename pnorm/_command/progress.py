@@ -21,18 +21,14 @@ _WIDE = 78
 
 
 class Progress:
-    """A line with the current stage, rewritten in place on a terminal; elsewhere one line for each stage.
+    """A line with the current stage, rewritten in place on a terminal, from the third second on."""
 
-    Nothing is printed in the first two seconds, or if the stream is not a terminal and `asked` is false.
-    """
-
-    def __init__(self, asked: bool = False) -> None:
+    def __init__(self) -> None:
         self._stream = sys.stderr
-        self._terminal = self._stream.isatty()
         self._start = time.monotonic()
         self._stage, self._share, self._said = "", "", ""
         self._end, self._lock = threading.Event(), threading.Lock()
-        self._thread = threading.Thread(target=self._tick, daemon=True) if asked or self._terminal else None
+        self._thread = threading.Thread(target=self._tick, daemon=True) if self._stream.isatty() else None
 
     def __call__(self, stage: str, done: int = 0, of: int = 0) -> None:
         """Set the current stage, and how much of it is done. It costs little."""
@@ -47,8 +43,7 @@ class Progress:
             sys.stdout.flush()
 
     def _erase(self) -> None:
-        """Erase the line on a terminal."""
-        if self._terminal and self._said:
+        if self._said:
             self._stream.write("\r" + " " * len(self._said) + "\r")
             self._stream.flush()
             self._said = ""
@@ -61,18 +56,14 @@ class Progress:
 
     def _say(self) -> None:
         stage, share = self._stage, self._share
-        if not stage or (not self._terminal and stage == self._said):
+        if not stage:
             return
         with self._lock:
             if self._end.is_set():
                 return
             line = shown(f"pnorm: {stage}{share}, {time.monotonic() - self._start:.0f} s", _WIDE)
-            if self._terminal:
-                self._stream.write("\r" + line.ljust(len(self._said)))
-                self._said = line
-            else:
-                self._stream.write(line + "\n")
-                self._said = stage
+            self._stream.write("\r" + line.ljust(len(self._said)))
+            self._said = line
             self._stream.flush()
 
     def __enter__(self) -> Progress:
@@ -81,7 +72,7 @@ class Progress:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Erase the line on a terminal."""
+        """Erase the line."""
         with self._lock:
             self._end.set()
             self._erase()

@@ -21,7 +21,7 @@ from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, Unread, place
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, nearest, shown
 from pnorm._command import columns as _columns
-from pnorm._command import opening, printing, scores_file
+from pnorm._command import cutoffs, opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
@@ -106,7 +106,7 @@ def file(arguments: argparse.Namespace) -> None:
     """Rank the rows of a file, and measure the list if the rows have labels."""
     path = arguments.file
     seen: list[Seen] = []
-    with Progress(bool(arguments.progress)) as progress:
+    with Progress() as progress:
         progress("reading")
         model = pnorm.load(arguments.model)
         if arguments.budget is not None and _push(model) == "bottom":
@@ -126,7 +126,7 @@ def file(arguments: argparse.Namespace) -> None:
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
         say(f"pnorm: warning: {one_line(message)}")
     unwritten = _print(arguments, ranked)
-    with Progress(bool(arguments.progress)) as progress:
+    with Progress() as progress:
         lines = _write(arguments, ranked, progress, unwritten)
     printing.section("Files written", lines)
     if arguments.out is None:
@@ -174,7 +174,7 @@ def _of_batches(
     if arguments.report is not None:
         raise CommandError(
             f"--report with --model needs all rows in memory, and {path_shown(arguments.file)} is read in batches. "
-            "Leave --report out, or raise --memory"
+            "Leave --report out, or rank fewer rows at a time"
         )
     columns = replace(columns, used=_names(arguments, model, columns), time=None)
     like, what = _positive(arguments, model), _columns.TO_MEASURE
@@ -376,9 +376,9 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         on_labels = "" if model.cutoff is None else kept_on(model.cutoff, pos, neg)
     printing.section("Changes since training", _moved_lines(ranked.drift))
     if arguments.budget is not None:
-        printing.section("Rows to take", printing.budget_lines(f, ranked.take))
+        printing.section("Rows to take", cutoffs.budget_lines(f, ranked.take))
     elif model.cutoff is not None:
-        printing.section("Cut-off", printing.taken_lines(model.cutoff, f, on_labels))
+        printing.section("Cut-off", cutoffs.taken_lines(model.cutoff, f, on_labels))
     at, where = ranked.first, ranked.at_hand
     if at.size:
         take = None if ranked.take is None else ranked.take[at]

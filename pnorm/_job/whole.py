@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pnorm import _default
-from pnorm._checks import Lines
 from pnorm._coded.code_rows import coded_sides
 from pnorm._coded.columns import Labelled
 from pnorm._coded.sample import TableSample
@@ -30,13 +29,11 @@ class Whole:
         """The numbers of rows of both sides."""
         return self.sample.sizes
 
-    def kinds(
-        self, *, linear: Lines | None = None, n_cuts: int = _default.N_CUTS, **of_table: Any
-    ) -> Mapping[str, Kind]:
+    def kinds(self, *, n_cuts: int = _default.N_CUTS, **of_table: Any) -> Mapping[str, Kind]:
         """Return the kinds of weak rankers, made from all the rows; what else is given goes to `rankers.from_table`."""
         size = sum(self.sizes), len(self.sample.columns)
         table = self.sample.rankers(linear=None, n_cuts=_default.cuts_of(size, n_cuts), **of_table)
-        return _default.kinds_of(table, size, linear)
+        return _default.kinds_of(table, size)
 
     def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide, Rankers]:
         """Read the rows, and return those of either side as the codes of weak rankers, and these."""

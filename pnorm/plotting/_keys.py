@@ -35,7 +35,7 @@ def keyed(given: Any, name: str) -> dict[Any, Any]:
     return dict(given)
 
 
-def several_lists(lists: Any, f_neg: Any, y: Any, pos_label: Any, name: str = "scores") -> dict[Any, Any]:
+def several_lists(lists: Any, f_neg: Any, y: Any, pos_label: Any) -> dict[Any, Any]:
     """Return what stands for each list: pairs of two sides, or what was passed in their place.
 
     One list has the key None. With labels y, each list is a vector of the scores of all rows.
@@ -52,19 +52,19 @@ def several_lists(lists: Any, f_neg: Any, y: Any, pos_label: Any, name: str = "s
         return several
     if f_neg is not None:
         sides_of_scores(lists, f_neg, y=y)  # raises
-    return {key: _labelled(found, key, y, pos_label, name) for key, found in several.items()}
+    return {key: _labelled(found, key, y, pos_label) for key, found in several.items()}
 
 
-def _labelled(found: Any, key: Any, y: Any, pos_label: Any, name: str) -> tuple[Any, Any]:
+def _labelled(found: Any, key: Any, y: Any, pos_label: Any) -> tuple[Any, Any]:
     """Return the two sides of a list of all scores."""
     if isinstance(found, metrics.ScoreTable | metrics.Roc):
         raise TypeError(f"a {type(found).__name__} holds both sides; leave y and pos_label out")
     if isinstance(found, tuple) and len(found) == 2 and not _is_vector(found):
         raise TypeError("with y, a list is the scores of all rows; got a pair of vectors. Leave y out for two sides")
     if key is None:
-        return sides_of_scores(found, None, y=y, pos_label=pos_label, name=name)[:2]
+        return sides_of_scores(found, None, y=y, pos_label=pos_label)[:2]
     with _checks.located(f"list {key!r}"):
-        return sides_of_scores(found, None, y=y, pos_label=pos_label, name=name)[:2]
+        return sides_of_scores(found, None, y=y, pos_label=pos_label)[:2]
 
 
 def _is_vector(found: Any) -> bool:

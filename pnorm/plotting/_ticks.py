@@ -1,4 +1,4 @@
-"""Axes of p, of penalties, of shares, of counts, of whole numbers and of dates."""
+"""Axes of p, of penalties, of counts, of whole numbers and of dates."""
 
 from __future__ import annotations
 
@@ -40,13 +40,6 @@ def minus(number: str) -> str:
     from matplotlib import rcParams
 
     return number.replace("-", "\N{MINUS SIGN}") if rcParams["axes.unicode_minus"] else number
-
-
-def percent(axis: Any) -> None:
-    """Write shares as per cent."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1.0))
 
 
 def thousands(axis: Any) -> None:
