@@ -30,11 +30,13 @@ from pnorm._checks import (
     Vector,
     Weights,
 )
+from pnorm._recorders import progress_range
+from pnorm._solvers.building import exchanged, objectives_of, rankers_of, tables_of
 from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
 from pnorm._solvers.given import given
-from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
+from pnorm._solvers.problem import Problem
 from pnorm._threads import Pool
-from pnorm._trace import Trace, progress_range
+from pnorm._trace import Trace
 from pnorm.metrics._by_name import (
     LARGER,
     Measure,

@@ -7,11 +7,11 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks import Grades, GroupLabels, Label, Labels, Numbers, Rows, Vector, Weights
+from pnorm._solvers.building import build, rankers_of
 from pnorm._solvers.few_columns import few_of
 from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import Start, start_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Grades, GroupLabels, Label, Labels, Numbers, Rows, Vector, Weights
+from pnorm._solvers.building import objectives_of, rankers_of, tables_of
 from pnorm._solvers.few_columns import FewColumns, few_of
 from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
-from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
+from pnorm._solvers.problem import Problem
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._base import Objective

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import GroupLabels, Label, Rows, Vector
+from pnorm._recorders import progress_range
+from pnorm._solvers.building import build, rankers_of
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.given import given
-from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import Start, start_of
 from pnorm._threads import Pool
-from pnorm._trace import Trace, progress_range
+from pnorm._trace import Trace
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price

@@ -3,13 +3,13 @@
 import numpy as np
 
 from pnorm._checks import CaseWeights
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.few_columns import few_of
 from pnorm._solvers.minimize import solve, units_of
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import Job, answer, merged, rows_of
 from pnorm._threads import SERIAL
 from pnorm.objectives._pairwise import objective_of

@@ -14,12 +14,12 @@ from scipy.special import logsumexp
 import pnorm
 from pnorm._core import _shapes
 from pnorm._solvers import columns, few_rows, minimize, shapes
+from pnorm._solvers.building import build
 from pnorm._solvers.columns import Columns, Trees, coded_tables
 from pnorm._solvers.few_rows import FewRows
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import build
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._threads import Pool
 from pnorm.objectives._pnorm import push

@@ -10,8 +10,8 @@ from repeats import each_value, trials
 
 import pnorm
 from pnorm._solvers import descent_state
+from pnorm._solvers.building import build
 from pnorm._solvers.descent import descend
-from pnorm._solvers.problem import build
 from pnorm.objectives import _pnorm_line
 from pnorm.objectives._pnorm import push as push_of
 

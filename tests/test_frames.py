@@ -13,7 +13,7 @@ from repeats import each_value
 
 import pnorm
 from pnorm import _checks, kernel, listwise, sklearn
-from pnorm._solvers import problem as _problem
+from pnorm._solvers import building
 from pnorm.objectives._pnorm import push
 
 pl = pytest.importorskip("polars")
@@ -119,7 +119,7 @@ def test_an_arrow_table_takes_no_memory_of_its_own():
 @pytest.mark.parametrize("form", ["pandas", "pandas column-major", "polars"])
 def test_training_reads_frames_where_they_lie(form):
     X = LIE[form]
-    table = _problem.build(X, X, pnorm.rankers.columns(X), push(1)).tables[0]
+    table = building.build(X, X, pnorm.rankers.columns(X), push(1)).tables[0]
     A = _checks.matrix(X, "X")
     assert np.shares_memory(table._A, A)
     before = A.copy()

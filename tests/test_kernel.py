@@ -110,13 +110,13 @@ def test_a_loss_of_the_users_is_trained_on():
 
 
 def test_what_rounding_does_to_the_scores_is_gone_after_64_steps(monkeypatch):
-    exact = kernel._gradient
+    exact = kernel._train.gradient_at
 
     def rounded(problem, a, f, record):
         gradient, change, point = exact(problem, a, f, record)
         return gradient, change + (np.linspace(0, 1e-3, 16) if record.steps.size == 3 else 0.0), point
 
-    monkeypatch.setattr(kernel, "_gradient", rounded)
+    monkeypatch.setattr(kernel._train, "gradient_at", rounded)
     pos, neg = sides(7, 9)
     model, trace = kernel.train(pos, neg, lam=0.01, t_max=64)
     f_pos, f_neg = model.score(pos), model.score(neg)

@@ -418,7 +418,7 @@ def test_long_lists_are_warned_of_before_anything_is_done(monkeypatch):
     def stop(*_):
         raise StopError
 
-    monkeypatch.setattr(listwise, "_scale", stop)
+    monkeypatch.setattr(listwise._train, "_scale", stop)
     with (
         warns(RuntimeWarning, "lists of up to 4000 rows, 20 epochs .* about 21 minutes"),
         pytest.raises(StopError),

@@ -9,7 +9,7 @@ from repeats import each_value
 from scipy.special import softmax
 
 import pnorm
-from pnorm._solvers import problem as _problem
+from pnorm._solvers import building
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.reductions import Rows
 from pnorm._storage.dense import Dense
@@ -226,7 +226,7 @@ def test_in_every_round_rankers_tie_within_the_rounding_of_the_best_one(place):
 @pytest.mark.parametrize("start", [0.0, 1e9])
 def test_scores_that_come_down_leave_their_rounding_behind(start):
     pos, neg = overlapping()
-    problem = _problem.build(pos, neg, pnorm.rankers.columns(4), push(4))
+    problem = building.build(pos, neg, pnorm.rankers.columns(4), push(4))
     lam = np.array([start, 0.0, 0.0, 0.0])
     state = DescentState(problem, lam)
     for step in (1e9 - start, 1.0 - 1e9):
@@ -314,7 +314,7 @@ def test_precise_scores_keep_the_digits_of_differences():
     sides, lam = [1e8 + rng.normal(size=(9, 3)) for _ in range(2)], rng.normal(size=3)
     exact = [[sum(map(Fraction.__mul__, map(Fraction, row), map(Fraction, lam))) for row in A.tolist()] for A in sides]
     differences = [[float(a - b) for b in exact[1]] for a in exact[0]]
-    f = _problem.build(*sides, pnorm.rankers.columns(3), push(2)).point(lam, precise=True).f
+    f = building.build(*sides, pnorm.rankers.columns(3), push(2)).point(lam, precise=True).f
     level = 1e8 * lam.sum()
     of_parts = [Rows("pos", 9, Dense(A)).scores(lam, level) for A in sides]
     for pos, neg in ((f.pos, f.neg), of_parts):

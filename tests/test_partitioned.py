@@ -10,14 +10,13 @@ from partitions import InLists, minimize, partitioned, train
 from repeats import each_value
 
 import pnorm
-from pnorm._solvers import descent_state, steps
-from pnorm._solvers import problem as _problem
+from pnorm._solvers import building, descent_state, forming, of_rows, steps
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.fingerprints import Known
 from pnorm._solvers.hessian import Curvature
 from pnorm._solvers.minimize import solve
-from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import Job, Rows, rows_of
 from pnorm._solvers.steps import sums_after_steps
 from pnorm.objectives._pnorm import push
@@ -122,7 +121,7 @@ def test_a_round_of_thresholds_is_one_question():
     lam = np.zeros(problem.n_rankers)
     trace = descend(DescentState(problem, lam), range(30), "absolute", 1e-10, None)
     assert trace.n_iter == 30
-    assert problem.executor.asked == [_problem.stats, *31 * [sums_after_steps], _problem.extremes]
+    assert problem.executor.asked == [of_rows.stats, *31 * [sums_after_steps], of_rows.extremes]
 
 
 class Forgetful(InLists):
@@ -268,7 +267,7 @@ def test_nearly_collinear_columns_ask_for_precise_scores(monkeypatch):
 def test_leverage_is_that_of_all_rows():
     pos, neg = sides()
     lam = np.array([0.3, -0.2, 0.5, 0.0])
-    in_memory = _problem.build(pos, neg, pnorm.rankers.columns(4), push(4))
+    in_memory = building.build(pos, neg, pnorm.rankers.columns(4), push(4))
     leverages = [
         Curvature(problem, problem.point(lam).weights).leverage()
         for problem in (in_memory, partitioned(pos, neg, None, 4, 13))
@@ -320,10 +319,8 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
             continue
         H = H(pos, neg) or pnorm.rankers.columns(4)
         rows = rows_of(pos, np.ones(60), H, "pos", 0)
-        before = _problem.sums_of_weights(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
-        after = _problem.sums_of_weights(
-            pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,)
-        )
+        before = forming.sums_of_weights(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        after = forming.sums_of_weights(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,))
         np.testing.assert_array_equal(before[2][1], after[2][1])
 
 

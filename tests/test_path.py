@@ -10,8 +10,8 @@ from repeats import each_value, trials
 import pnorm
 from pnorm import rankers
 from pnorm._minimize_path import largest_penalty
+from pnorm._solvers.building import build
 from pnorm._solvers.path import _beyond
-from pnorm._solvers.problem import build
 from pnorm.objectives._pnorm import push
 
 PENALTIES = [3.0, 0.03, 10.0, 0.3, 1e-3]

@@ -11,9 +11,11 @@ from scipy.optimize import minimize as general
 
 import pnorm
 import pnorm.dask
+from pnorm._solvers.building import build
 from pnorm._solvers.few_columns import _hessian
+from pnorm._solvers.of_rows import totals
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Problem, build, totals
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Progress
 from pnorm._solvers.quadratic import least, least_of_rows
 from pnorm._storage.dense import Dense

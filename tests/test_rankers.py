@@ -180,7 +180,7 @@ def test_the_form_of_the_data_does_not_matter(form):
 
 
 def test_arrays_in_the_right_layout_are_not_copied():
-    from pnorm._solvers import problem as _problem
+    from pnorm._solvers import building
     from pnorm.objectives._pnorm import push
     from pnorm.rankers import as_rankers
 
@@ -188,7 +188,7 @@ def test_arrays_in_the_right_layout_are_not_copied():
         for order in "CF":
             rng = np.random.default_rng(0)
             pos, neg = (np.asarray(rng.normal(size=(100, 6)), dtype=dtype, order=order) for _ in range(2))
-            tables = _problem.build(pos, neg, as_rankers(None, pos, "pos"), push(2.0), None, None).tables
+            tables = building.build(pos, neg, as_rankers(None, pos, "pos"), push(2.0), None, None).tables
             assert np.shares_memory(tables[0]._A, pos)
             assert np.shares_memory(tables[1]._A, neg)
 

@@ -12,10 +12,11 @@ import pnorm
 from pnorm._solvers import minimize as _minimize
 from pnorm._solvers import sampled
 from pnorm._solvers.few_columns import _hessian
+from pnorm._solvers.forming import formed
 from pnorm._solvers.hessian import Moments
 from pnorm._solvers.minimize import solve
+from pnorm._solvers.of_rows import totals
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import formed, totals
 from pnorm._solvers.sampled import Model, drawn
 
 

@@ -18,9 +18,9 @@ import pnorm
 import pnorm.kernel
 import pnorm.listwise
 from pnorm import _threads, rankers
-from pnorm._solvers import descent
-from pnorm._solvers import problem as _problem
+from pnorm._solvers import building, descent
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.problem import Problem
 from pnorm._storage import coded
 from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
 from pnorm._storage.combined import Closed, Negated, Repeated, Stacked
@@ -52,7 +52,7 @@ def run(part):
 
 
 def tables(pos, neg, H, p=2):
-    return _problem.build(pos, neg, H, push(p)).tables
+    return building.build(pos, neg, H, push(p)).tables
 
 
 def storages():
@@ -490,7 +490,7 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     runs = [pnorm.train(pos, neg, H, p, rounds, **more)]
     runs.append(pnorm.train(*map(scipy.sparse.csc_array, dense), None, p, rounds, **more))
     whole = np.concatenate(dense)
-    problem = _problem.Problem.of_tables([Dense(A) for A in dense], H.names, PNorm(p, None, None))
+    problem = Problem.of_tables([Dense(A) for A in dense], H.names, PNorm(p, None, None))
     lam = np.zeros(whole.shape[1])
     runs.append((lam, descent.descend(DescentState(problem, lam), range(rounds), "absolute", 1e-10, None)))
     kinds = [
@@ -641,7 +641,7 @@ def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds
     neg[:, 1:] += 3 * neg[:, :1]
     H = pnorm.rankers.quantile_thresholds(pos, neg) if of_cuts else pnorm.rankers.columns(5)
     lam = np.zeros(len(H))
-    problem = _problem.build(pos, neg, H, push(p))
+    problem = building.build(pos, neg, H, push(p))
     state = DescentState(problem, lam)
     rows = state._rows
 

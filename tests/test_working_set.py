@@ -13,9 +13,9 @@ from repeats import each_value
 import pnorm
 from pnorm import _checks
 from pnorm._solvers import working_set
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.partitioned import Partitions
-from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import rows_of
 from pnorm._solvers.separability import find_separation
 from pnorm._threads import SERIAL

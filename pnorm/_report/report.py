@@ -24,12 +24,13 @@ from pnorm._reasons.drift import drift as compared
 from pnorm._reasons.explain import average_row, beside_means, means_of, parts_of, without_level_trends
 from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
+from pnorm._recorders import progress_range
 from pnorm._report import content, markup
 from pnorm._report.content import Findings, Row
 from pnorm._report.markup import text
 from pnorm._report.verdicts import counted_together, hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
-from pnorm._trace import Trace, progress_range
+from pnorm._trace import Trace
 from pnorm._version import version
 from pnorm.metrics import precision_at
 from pnorm.rankers import Rankers, WeakRankers, as_rankers

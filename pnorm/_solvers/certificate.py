@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hessian import Curvature, Means
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._storage.double_double import compensated_sum
 from pnorm._threads import ROWS, slices

@@ -16,8 +16,9 @@ from operator import length_hint
 import numpy as np
 
 from pnorm._checks.text import shown
+from pnorm._recorders import RoundRecorder, attach_trace
 from pnorm._solvers.descent_state import OVERFLOW, DescentState
-from pnorm._trace import RoundRecorder, Trace, attach_trace
+from pnorm._trace import Trace
 from pnorm.objectives._base import Objective
 
 

@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense, _descent, _tilt
-from pnorm._solvers.problem import TIE, Point, Problem, column, formed, formed_by_steps, totals
+from pnorm._recorders import RoundRecorder
+from pnorm._solvers.forming import Point, formed, formed_by_steps
+from pnorm._solvers.of_rows import column, totals
+from pnorm._solvers.problem import TIE, Problem
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
 from pnorm._solvers.steps import Steps
 from pnorm._storage.coded import CHOSEN
 from pnorm._threads import ROWS
-from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm_line import FAINT, FAR, NEAR, PLATEAU, ROUNDING, Direction, Kernel, Line, Side

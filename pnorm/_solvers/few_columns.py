@@ -16,9 +16,11 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._solvers.columns import coded_table
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hessian import FEW, TINY, Means, Moments
+from pnorm._solvers.of_rows import totals
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem, totals
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.quadratic import least
 from pnorm.rankers import Rankers

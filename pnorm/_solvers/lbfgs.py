@@ -11,9 +11,10 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import certify_to, penalised_gap
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hessian import FEW, Curvature, whitening
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
 

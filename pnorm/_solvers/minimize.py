@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm._blas import calm
 from pnorm._checks import Vector
+from pnorm._recorders import attach_trace, progress_range
 from pnorm._solvers.columns import coded_table
 from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
@@ -28,7 +29,7 @@ from pnorm._solvers.sampled import SAMPLED, approach, with_little_l2
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._storage.base import Table
 from pnorm._storage.coded import Schema
-from pnorm._trace import RANK_BY, Trace, attach_trace, progress_range
+from pnorm._trace import RANK_BY, Trace
 from pnorm.rankers import Rankers
 
 _HALVINGS = 200

@@ -9,9 +9,10 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, certify_to, far_gap
+from pnorm._solvers.forming import Point
 from pnorm._solvers.margin import widest
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate, pairwise
 from typing import Any
@@ -13,10 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Seen, tell
-from pnorm._checks import CaseWeights, Groups, Vector
+from pnorm._checks import Groups, Vector
 from pnorm._checks.records import record
 from pnorm._core import _dense
+from pnorm._solvers.forming import Point, formed
+from pnorm._solvers.of_rows import (
+    _ratios,
+    extremes,
+    is_level,
+    precise_scores,
+    ratios,
+    rounding_of_scores,
+    scores,
+    stats,
+    totals,
+)
 from pnorm._solvers.reductions import (
     NAMES,
     Executor,
@@ -26,22 +36,13 @@ from pnorm._solvers.reductions import (
     Job,
     Rows,
     Weighted,
-    WeightedRows,
     Weights,
-    each,
-    reduction,
 )
-from pnorm._solvers.steps import Steps, sums_after_steps
 from pnorm._storage.base import Table, rounding
-from pnorm._storage.combined import Negated, Repeated
-from pnorm._storage.double_double import compensated_dot
-from pnorm._storage.store import Piece, seen, select_rows, store, unscaled
-from pnorm._threads import SERIAL, Pool, then
-from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
-from pnorm.objectives._pnorm import intercept_of
+from pnorm._storage.combined import Negated
+from pnorm._threads import SERIAL, Pool
+from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores
 from pnorm.objectives._pnorm_line import CLOSE, Direction
-from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import counted_of, is_coded, rankers_of_coded, sides_of
 
 # Rankers tie if their edges differ by at most this share of the outputs of the best one. Complementary and duplicate
 # columns differ only by rounding, and the lowest index must win on every machine. The share is not of the largest
@@ -50,95 +51,6 @@ TIE = 1e-10
 
 _EXTREME = 320.0
 """Largest |log c| of both sides for which squares of sums of weighted losses do not overflow: weights up to 1e139."""
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """The objective at one vector of coefficients."""
-
-    lam: Vector
-    f: Scores
-    """The scores; if weights are formed by the parts, only their extremes."""
-    weights: Any
-    log_f: float
-    log_mass: float
-    rate: float
-    """Rate at which log F_p falls along a ranker for each unit of its edge."""
-    intercept: float
-    """Intercept of probabilities computed from the scores; nan if the objective gives none."""
-    precise: bool
-    """Whether the scores were formed in twice the working precision."""
-    sizes: tuple[float, float, float] | None = None
-    """u-mean and w-mean of the absolute scores, and the largest absolute score, if scores are precise."""
-
-
-# Reductions ----------------------------------------------------------------------------------------
-
-
-@reduction("list")
-def stats(rows: Rows) -> list[Any]:
-    """Statistics of a part, in a list; the merged list has those of all parts."""
-    if rows.n == 0:
-        return [None]
-    table = rows.table
-    size = 0.0 if rows.log_c is None else float(np.abs(rows.log_c).max())
-    return [(rows.n, table.low, table.high, size, table.counts, rows.seen)]
-
-
-@reduction("rows")
-def scores(rows: Rows, lam: Vector) -> Any:
-    """Pass: the scores H lam."""
-    return rows.table.combine(lam)
-
-
-@reduction("rows", "rows")
-def precise_scores(rows: Rows, lam: Vector) -> tuple[Vector, Vector]:
-    """Rounded scores, and the rounding errors."""
-    return compensated_dot(rows.table.blocks(), lam)
-
-
-@reduction("min", "max")
-def extremes(rows: Rows, lam: Vector) -> tuple[float, float]:
-    """Smallest and largest score."""
-    f = rows.scores(lam)
-    return float(f.min()), float(f.max())
-
-
-@reduction("rows")
-def is_level(rows: Rows, lam: Vector, level: Vector) -> Any:
-    """Return which rows have the score of their group's level."""
-    return rows.is_level(lam, level)
-
-
-@reduction("rows")
-def column(rows: Rows, j: int, shift: float) -> Any:
-    """Pass: the outputs of one ranker minus a shift."""
-    h = np.empty(rows.n)
-    return then(rows.table.column(j, shift, h), lambda _: h)
-
-
-@reduction("max")
-def rounding_of_scores(rows: Rows, lam: Vector, size: Vector) -> float:
-    """Bound on the rounding error of the scores."""
-    return float(rows.table.rounding(lam, size))
-
-
-@reduction("sum")
-def totals(rows: WeightedRows) -> Any:
-    """Pass: totals of the weights, which determine the sums of all rankers."""
-    table = rows.table
-    return then(table.tally(rows.total), table.totals)
-
-
-@reduction("min", "max")
-def ratios(rows: WeightedRows, old: FormedWeights) -> tuple[float, float]:
-    """Smallest and largest ratio of weights."""
-    return _ratios(old.on(rows.rows).total, rows.total)
-
-
-def _ratios(old: Vector, new: Vector) -> tuple[float, float]:
-    ratio = new / np.maximum(old, 1e-290)
-    return float(ratio.min()), float(ratio.max())
 
 
 def _skeleton(rows: Rows) -> Table:
@@ -607,193 +519,4 @@ def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[
     return sides, known
 
 
-def _sums_at(rows: Rows, f: Vector, of_rankers: bool, scales: tuple[float, ...]) -> Any:
-    """The result of `sums_of_weights` for rows with these scores."""
-    weights, sums = rows.weigh(f, scales)
-    if of_rankers:
-        more = rows.table.totals(rows.pool.run(rows.table.tally(weights[0]))[0])
-    else:
-        more = float(weights[0] @ np.abs(f))
-    top, total = sums[0]
-    return float(f.min()), float(f.max()), (top, np.r_[total, more]), sums[-1]
-
-
-@reduction("min", "max", "exponentials", "exponentials")
-def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
-    """Extremes of the scores; sums of exponentials for the first scale, and for the last.
-
-    The sums for the first scale come with the totals of these weights, or the sum of their |f|.
-    """
-    return _sums_at(rows, rows.scores(lam, level), of_rankers, scales)
-
-
-@each(sums_of_weights)
-def sums_after(rows: Rows, lam: Vector, after: Vector, shares: tuple[float, ...], scales: tuple[float, ...]) -> Any:
-    """Return what `sums_of_weights` does, without totals, after shares of a step."""
-    start, change = rows.scores(lam), rows.scores(after)
-    change -= start
-    return [_sums_at(rows, start + share * change, False, scales) for share in shares]
-
-
-def _scales(p: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Factors of the scores in the exponents of either side."""
-    return (-1.0,), (p,) if p == 1.0 else (p, 1.0)
-
-
-def formed(
-    problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False
-) -> tuple[Point, tuple[Vector, Vector]]:
-    """Compute sums of the weights in all parts, in one exchange; with a level, scores are precise.
-
-    Return the point, and the u-mean and w-mean of the totals or of |f|, which come with the sums.
-    """
-    scales = _scales(problem.objective.traits.p)
-    found = problem.reduce(sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales)
-    return _formed_of(problem, lam, level, found)
-
-
-def formed_by_steps(problem: Problem, steps: Steps, lam: Vector) -> tuple[Point, tuple[Vector, Vector]]:
-    """Do as `formed` does, with totals, where the parts multiply the weights that they keep; no extremes of scores."""
-    scales = _scales(problem.objective.traits.p)
-    return _formed_of(problem, lam, None, problem.reduce(sums_after_steps, (steps, steps), scales))
-
-
-def formed_after(problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]) -> list[Point]:
-    """Compute the points after shares of a step, in one exchange with all parts."""
-    scales = _scales(problem.objective.traits.p)
-    found = zip(*problem.reduce(sums_after, (lam, lam), (after, after), (shares, shares), scales), strict=True)
-    return [
-        _formed_of(problem, lam + share * (after - lam), None, of_share)[0]
-        for share, of_share in zip(shares, found, strict=True)
-    ]
-
-
-def _formed_of(
-    problem: Problem, lam: Vector, level: float | None, found: Sequence[Any]
-) -> tuple[Point, tuple[Vector, Vector]]:
-    """Return the result of `formed`, given the results of both sides."""
-    p = problem.objective.traits.p
-    (*of_pos, u, _), (*of_neg, w, v) = found
-    of_u, of_w, of_v = [(float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v)]
-    weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
-    f = Scores(np.array(of_pos), np.array(of_neg))
-    log_u, log_w, log_v = [top + math.log(total) for top, total in (of_u, of_w, of_v)]
-    more = u[1][1:] / of_u[1], w[1][1:] / of_w[1]
-    sizes = None
-    if level is not None:
-        sizes = float(more[0][0]), float(more[1][0]), max([float(np.abs(part).max()) for part in (f.pos, f.neg)])
-    intercept = intercept_of(p, log_u, log_w) - (level or 0.0) - problem.constant_at(lam)
-    point = Point(weights.lam, f, weights, p * log_u + log_w, log_u + log_v, p, intercept, level is not None, sizes)
-    return point, more
-
-
 # From the user's rows ------------------------------------------------------------------------------
-
-
-def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
-    """Return the rows, lists as arrays if their columns are the rankers, and H as a collection.
-
-    If H is None, the two sides must have the same columns.
-    """
-    pos, neg, H = sides_of(pos, neg, H)
-    if is_coded(pos, neg):
-        return pos, neg, rankers_of_coded(pos, neg, H)
-    if H is None:
-        pos, neg = [_checks.list_to_array(X, name) for name, X in zip(NAMES, (pos, neg), strict=True)]
-        _checks.same_width(pos, neg)
-        _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
-    return pos, neg, as_rankers(H, pos, "pos")
-
-
-def build(
-    pos: Any,
-    neg: Any,
-    rankers: Rankers,
-    make: Make,
-    *weights_and_groups: Any,
-    push: str = "top",
-    group_weight: str = "pairs",
-    pool: Pool = SERIAL,
-) -> Problem:
-    """Check the rows of the user and return the problem; `make` returns its objective over the rows that count.
-
-    Rows of weight zero, and rows that are in no pair by their groups and grades, are left out.
-    """
-    counted = counted_of(pos, neg, *weights_and_groups, push=push, group_weight=group_weight)
-    tables, before = tables_of(pos, neg, rankers, counted, pool, push=push)
-    counted = counted.seen_by(push)
-    return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
-
-
-def exchanged(tables: Sequence[Table]) -> list[Table]:
-    """Return the tables of a push at the bottom, given those of the positives and the negatives.
-
-    It is a push at the top of the reversed list: scores change their sign, and the sides are exchanged. The outputs get
-    the sign, so coefficients and edges keep theirs.
-    """
-    return [Negated(table) for table in reversed(tables)]
-
-
-def tables_of(
-    pos: Any,
-    neg: Any,
-    rankers: Rankers,
-    counted: CaseWeights,
-    pool: Pool,
-    unknown: list[Seen] | None = None,
-    push: str = "top",
-) -> tuple[list[Table], Before | None]:
-    """Return the outputs on the rows that count, and the outputs before a scaling, if there is one.
-
-    Every weak ranker is evaluated once on either side. Unknown levels cause a warning, or are added to a list.
-    """
-    if is_coded(pos, neg):
-        return _of_coded([pos.table, neg.table], counted, push), None
-    everything = np.arange(len(rankers))
-    pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
-    rankers._check_sides(pos, neg)
-    # Not map, which would end at a StopIteration from a signal handler.
-    of_sides = [seen(of_side) for of_side in pieces]
-    of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*of_sides, strict=True)]
-    if unknown is None:
-        tell(of_columns)
-    else:
-        unknown += of_columns
-    pos_unscaled, neg_unscaled = [unscaled(of_side, len(rankers)) for of_side in pieces]
-
-    def stored(sides: Sequence[Sequence[Piece]]) -> list[Table]:
-        if counted.kept is not None:
-            sides = [select_rows(of_side, keep) for of_side, keep in zip(sides, counted.kept, strict=True)]
-        tables = _repeated(store(sides, pool), counted)
-        return exchanged(tables) if push == "bottom" else tables
-
-    tables = stored(pieces)
-    if pos_unscaled is None or neg_unscaled is None:
-        return tables, None
-    (of_pos, factors), (of_neg, _) = pos_unscaled, neg_unscaled
-    return tables, lambda: (stored([of_pos, of_neg]), factors)
-
-
-def _of_coded(tables: list[Table], counted: CaseWeights, push: str) -> list[Table]:
-    """Return the tables of the rows that count, given those of coded rows."""
-    if counted.kept is not None:
-        both = zip(tables, counted.kept, strict=True)
-        tables = [table if keep.all() else table.select_rows(np.flatnonzero(keep)) for table, keep in both]
-    tables = _repeated(tables, counted)
-    return exchanged(tables) if push == "bottom" else tables
-
-
-def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:
-    """Return the tables of the rows that count with every row in each of its groups."""
-    if counted.groups is None:
-        return [*tables]
-    both = zip(tables, counted.groups.repeats, strict=True)
-    return [table if repeats is None else Repeated(table, repeats) for table, repeats in both]
-
-
-def objectives_of(makes: Iterable[Make], counted: CaseWeights, pool: Pool) -> list[Objective]:
-    """Return several objectives of the same rows."""
-    objectives = []
-    for make in makes:  # not a comprehension, which would change the stack level of warnings
-        objectives.append(make(counted, pool))
-    return objectives

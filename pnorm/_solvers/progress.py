@@ -10,10 +10,12 @@ from typing import Protocol
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._recorders import History, Iterate
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hulls import Separation
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
-from pnorm._trace import History, Iterate, Trace
+from pnorm._solvers.problem import Problem
+from pnorm._trace import Trace
 from pnorm.objectives._base import Objective
 
 

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, Chosen, certify_penalised
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hessian import FEW, TINY, Means, Moments, root_of_hessian
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.quadratic import least, least_of_rows
 from pnorm._solvers.separability import find_separation

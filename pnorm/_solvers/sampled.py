@@ -25,10 +25,11 @@ from pnorm._blas import calm
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import penalised_gap
 from pnorm._solvers.columns import Columns, coded_table
+from pnorm._solvers.forming import Point, formed, formed_after
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem, formed, formed_after
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._solvers.shapes import ENOUGH, SLOW, SWEEPS, line_search, newton_step

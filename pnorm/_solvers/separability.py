@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._solvers.hulls import FRACTIONS, Separation, candidates, matches, program
-from pnorm._solvers.problem import Problem, is_level
+from pnorm._solvers.of_rows import is_level
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.working_set import separation_of_parts
 from pnorm.objectives._base import Scores
 

@@ -23,10 +23,11 @@ from pnorm._checks import Vector
 from pnorm._solvers.certificate import certify_bounded, penalised_gap
 from pnorm._solvers.columns import Columns, coded_tables, has_codes
 from pnorm._solvers.few_rows import FewRows
+from pnorm._solvers.forming import Point
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 
 SWEEPS = 50

@@ -16,8 +16,9 @@ from pnorm import _checks
 from pnorm._checks import CaseWeights, DaskRows, Label, Vector
 from pnorm._checks.text import first
 from pnorm._coded.code_rows import N_CUTS, check_options
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.partitioned import Partitions
-from pnorm._solvers.problem import Problem, rankers_of
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
 from pnorm._tables.labels import Labels
 from pnorm._tables.source import TableError

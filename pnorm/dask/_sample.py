@@ -8,7 +8,7 @@ import dask
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import DaskRows, Seed
+from pnorm._checks import DaskRows, Labels, Rows, Seed
 from pnorm._solvers.reductions import in_partition
 from pnorm.dask._coding import Roles
 from pnorm.dask._estimator import _joined
@@ -16,7 +16,7 @@ from pnorm.dask._partitions import _lengths, matched, sample_of, whole
 from pnorm.rankers._base import Index
 
 
-def sample(X: DaskRows, y: DaskRows, n_rows: int, seed: Seed = 0) -> tuple[Any, Any]:
+def sample(X: DaskRows, y: DaskRows, n_rows: int, seed: Seed = 0) -> tuple[Rows, Labels]:
     r"""Draw rows and their labels at random, without replacement: every set of `n_rows` rows is equally likely.
 
     A sample fits in memory, where `pnorm.cross_validate` and `pnorm.sklearn.PNormPush` choose the power p and the

@@ -7,10 +7,11 @@ from typing import Literal
 
 from pnorm import _checks
 from pnorm._checks import DaskRows, Label, Numbers, Vector
+from pnorm._recorders import progress_range
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.start import Start, start_of
-from pnorm._trace import Trace, progress_range
+from pnorm._trace import Trace
 from pnorm.dask._cluster import with_traffic
 from pnorm.dask._coded_rows import CodedRows, coded_or_read
 from pnorm.objectives._losses import Loss

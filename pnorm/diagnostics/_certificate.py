@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from pnorm import _checks
 from pnorm._checks import GroupLabels, Rows, Vector
+from pnorm._solvers.building import build, rankers_of
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.minimize import units_of
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Problem, build, rankers_of
+from pnorm._solvers.problem import Problem
 from pnorm._solvers.proximal import certified
 from pnorm._solvers.wide import curvature_at
 from pnorm.objectives._pnorm import push as push_of

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from pnorm import _checks
 from pnorm._checks import Array, GroupLabels, Label, Labels, Rows, Scores, Vector
 from pnorm._checks.labelled import sides_of_scores
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.hessian import null_space
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Problem, rankers_of
+from pnorm._solvers.problem import Problem
 from pnorm.diagnostics._certificate import _build, _problem_and
 from pnorm.diagnostics._separability import _support
 from pnorm.objectives._pnorm import PNorm

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnorm import _checks
 from pnorm._checks import GroupLabels, Rows, Vector
-from pnorm._solvers.problem import rankers_of
+from pnorm._solvers.building import rankers_of
 from pnorm._solvers.separability import find_separation
 from pnorm.diagnostics._certificate import _build
 from pnorm.rankers import WeakRankers

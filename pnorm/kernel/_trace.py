@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._trace import Columns, Recorder
+from pnorm._recorders import Columns, Recorder
 from pnorm.kernel._model import Model
 from pnorm.kernel._problem import Problem
 
