@@ -59,11 +59,24 @@ def as_svg(draw, name):
     text = re.sub(r"'DejaVu Sans'[^;\"]*sans-serif", "sans-serif", text)
     text = re.sub(r'"[^"<>]*"', lambda value: re.sub(r"(\.\d\d)\d+", r"\1", value[0]), text)
     text = re.sub(r'(?<= d=")[^"]+', lambda path: re.sub(r"\s*([A-Zz])\s*", r"\1", path[0]), text)
-    text = re.sub(r' transform="rotate\(-0 [^"]+"', "", re.sub(r"\n\s*", "\n", text))
+    text = re.sub(r' transform="rotate\(-0 [^"]+"|font-family: sans-serif; |text-anchor: start; ', "", text)
+    text = text.replace("<svg ", '<svg font-family="sans-serif" ', 1)
     text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text, flags=re.DOTALL)
     used = set(re.findall(r'(?:href="|url\()#(\w+)', text))
     text = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", text)
-    return re.sub(r'((?:href="|url\()#)', rf"\1{name}-", text)  # a page has several pictures
+    text = re.sub(r'((?:href="|url\()#)', rf"\1{name}-", text)  # a page has several pictures
+    return re.sub(r"\n\s*", "\n", _without_bare_groups(text))
+
+
+def _without_bare_groups(text):
+    """Leave out groups without attributes, of which Matplotlib writes one for each mark."""
+    kept, parts = [], []
+    for part in re.split(r"(<g\b[^>]*>|</g>)", text):
+        if part.startswith("<g"):
+            kept.append(part != "<g>")
+        if kept.pop() if part == "</g>" else not part.startswith("<g") or kept[-1]:
+            parts.append(part)
+    return "".join(parts)
 
 
 def as_file(svg):

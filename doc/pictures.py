@@ -665,7 +665,6 @@ def refits():
     X, y = leads[training], bought[training]
     model = pnorm.sklearn.PNormPush(p=4, l2=0.1).fit(X, y)
     settings = {"p": model.p_, "l1": model.l1_, "l2": model.l2_}
-    settings["linear"] = {"line + cuts": True, "lines": "only"}.get(model.kind_, False)
     others = []
     for _ in range(19):
         rows = rng.choice(len(y), len(y))
