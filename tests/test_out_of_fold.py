@@ -16,7 +16,7 @@ import pnorm
 from pnorm import _default
 from pnorm._default import Fold, OutOfFold, out_of_fold
 from pnorm._job.quality import quality
-from pnorm._report import content
+from pnorm._report import choice
 from pnorm._report.verdicts import texts, verdicts
 from pnorm.diagnostics import NoSignalWarning
 from pnorm.metrics import Estimate
@@ -202,7 +202,7 @@ def test_a_cross_validation_near_chance_is_told_unless_a_test_shows_more(of_esti
         assert all(re.fullmatch(f"{told}{by}\\.", text) for text in said)
     if not of_estimator:  # the section on the choice has it in any case
         doubt = rf"By partial AUC, it is not shown to be better than a random order, 0\.5000: {number}, corrected .*\."
-        assert any(re.fullmatch(doubt, text) for text in content._of_best(noise))
+        assert any(re.fullmatch(doubt, text) for text in choice._of_best(noise))
         assert not texts(verdicts(measured, None, held_out=held_out, cross_validation=signal), "choice")
 
 

@@ -17,7 +17,8 @@ from pnorm._checks.text import short_count
 from pnorm._command import printing
 from pnorm._cross_validation import Choice
 from pnorm._job.quality import Difference, quality
-from pnorm._report import charts, content, markup, pictures, report
+from pnorm._report import charts, markup, pictures, report
+from pnorm._report.choice import _choice_chart, _setting
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -317,14 +318,14 @@ def test_the_choice_is_told_in_words(known, full):
     assert f"Chosen: p = {found.best.p:g}, penalty l2 = {found.best.l2:g}. " in full.words
     assert f"In all {found.status.size} training runs" in full.words
     choice = Choice((4.0, 0.5), ("p", "l2"), l1=0.0, kind="line + cuts")
-    assert content._setting(choice) == "lines with fine steps, p = 4, penalty l2 = 0.5"
+    assert _setting(choice) == "lines with fine steps, p = 4, penalty l2 = 0.5"
 
 
 def test_a_chart_of_more_settings_than_lines_says_so(fitted, known):
     sides, H = (some(TABLE, ~HELD & Y), some(TABLE, ~HELD & ~Y)), fitted[0]
     found = pnorm.cross_validate(*sides, H, range(1, 7), l2=[1.0, 0.1], penalty="shapes", folds=2)
-    assert tells(content._choice_chart(found), "The best 5 of 6 curves are drawn.")
-    assert "curves are drawn" not in content._choice_chart(known["cross_validation"])
+    assert tells(_choice_chart(found), "The best 5 of 6 curves are drawn.")
+    assert "curves are drawn" not in _choice_chart(known["cross_validation"])
 
 
 def test_a_report_tells_its_stages_and_is_the_same(fitted, tmp_path):

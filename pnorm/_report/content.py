@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from pnorm._checks import Vector, sheet
-from pnorm._checks.text import first, short_count, shown
-from pnorm._cross_validation import Choice, CrossValidation
-from pnorm._cutoff import Cutoff
-from pnorm._default import TERMS
+from pnorm._checks import sheet
+from pnorm._checks.text import first, shown
 from pnorm._job.baselines import CURVES, LINEAR, TREES
-from pnorm._job.quality import Measure, Quality
-from pnorm._reasons.drift import MEANING, Drift
-from pnorm._reasons.importance import Importance
-from pnorm._reasons.shapes import Shapes
+from pnorm._reasons.drift import MEANING
 from pnorm._report import markup
-from pnorm._report.charts import ABOVE, STYLES, Axis, Chart, bar, legend, plain_number
-from pnorm._report.markup import count, data, decimals, estimate, measure_named, paragraph, percent, signed_count, text
+from pnorm._report.charts import bar
+from pnorm._report.choice import choice
+from pnorm._report.findings import Findings, Section
+from pnorm._report.markup import count, data, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._report.verdicts import AT_RANDOM, Verdict, doubts, is_separable, proof, texts
-from pnorm._trace import Trace
+from pnorm._report.worth import about, by_depth, calibration, roc, worth
 from pnorm._version import version
 from pnorm.rankers._from_table import is_of_columns
 from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, ColumnPlan
@@ -35,127 +30,11 @@ in a warning, at most."""
 _FEW_WARNINGS = 3
 """Warnings that are printed in the box at the beginning, at most. More are only counted there."""
 
-Section = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of the list that is shown."""
-
-    name: str
-    hit: bool
-    score: float
-    probability: float | None
-    reasons: Sequence[tuple[str, float]]
-    """Columns with their values, and what they add."""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """All that the report tells."""
-
-    quality: Quality
-    verdicts: Sequence[Verdict]
-    alone: str
-    """Why the list is not compared with a linear model; empty if it is."""
-    title: str
-    label: str
-    rows_called: str
-    """The heading of the names of rows."""
-    rows: Sequence[Row]
-    reference: str
-    """The row that effects are compared with, in words."""
-    importance: Importance | None
-    thinned: int
-    """Of how many held-out rows each one was used for the importance of columns."""
-    depth: int
-    """The first rows that importance is about."""
-    held_out: bool
-    """Whether the rows had no part in training."""
-    shapes: Shapes | None
-    of_training: bool
-    """Whether the shares of shapes are those of the training rows."""
-    plan: Sequence[ColumnPlan]
-    n_training: tuple[int, int] | None
-    n_rankers: int
-    n_used: int
-    p: float | None
-    penalties: Mapping[str, float]
-    cross_validation: CrossValidation | None
-    trace: Trace | None
-    cutoff: Cutoff | None
-    on_labels: str
-    """The precision or recall of the cut-off on the rows of the page, in sentences; empty if they chose it."""
-    drift: Drift | None
-    of_test: bool
-    """Whether the rows are known to be held out, if `held_out` says so: those of a file may be training rows."""
-    at_random: bool
-    """Whether the held-out rows are known to have been drawn at random."""
-    notes: Sequence[str]
-    """Warnings."""
-    facts: Sequence[str]
-    """Sentences on the page that are no warnings, such as how rows are numbered."""
-    reproduce: Mapping[str, str]
-
-    @property
-    def suspects(self) -> list[str]:
-        """The columns that may be known only after the label."""
-        return list(dict.fromkeys([name for of in self.verdicts if of.key == "leak" for name in of.columns]))
-
-    @property
-    def n(self) -> int:
-        return self.quality.n_pos + self.quality.n_neg
-
-    @property
-    def at_top(self) -> bool:
-        return self.quality.push == "top"
-
-    @property
-    def end(self) -> str:
-        """The end of the list that matters."""
-        return "top" if self.at_top else "bottom"
-
-    @property
-    def first(self) -> str:
-        """The word for the rows at that end."""
-        return "first" if self.at_top else "last"
-
-    @property
-    def hit(self) -> str:
-        """The kind of rows that belong there."""
-        return "positive" if self.at_top else "negative"
-
-    @property
-    def miss(self) -> str:
-        return "negative" if self.at_top else "positive"
-
-    @property
-    def were(self) -> str:
-        """Whether the rows were held out, in words."""
-        return "held out" if self.held_out else "trained on"
-
-    @property
-    def these(self) -> str:
-        """What the rows are called."""
-        if self.held_out:
-            return "held-out rows" if self.of_test else "rows with labels"
-        return "training rows"
-
-    @property
-    def lists(self) -> list[str]:
-        """Names of the other lists."""
-        return [text(name, 40) for name in self.quality.lists]
-
-    @property
-    def lines(self) -> list[tuple[str, str]]:
-        """The names and classes of the other lines in charts."""
-        return [*zip(self.lists, STYLES[1:], strict=False), ("by chance", "chance")]
-
 
 def sections(of: Findings) -> list[Section]:
     """Return all sections that have content."""
     made = [
-        _worth, _cutoff, _by_depth, _roc, _rows, _importance, _shapes, _calibration, _warnings, _choice, _proof,
+        worth, _cutoff, by_depth, roc, _rows, _importance, _shapes, calibration, _warnings, choice, _proof,
         _reproduce, _glossary,
     ]  # fmt: skip
     return [section for make in made if (section := make(of)) is not None]
@@ -170,13 +49,13 @@ def head(of: Findings) -> str:
     hits = q.measure("hits", q.main)
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
     whole = not markup.is_tied(hits.value)
-    told = count(hits.value) if whole else f"about {_about(hits.value)}"
+    told = count(hits.value) if whole else f"about {about(hits.value)}"
     sentence = f"Of the {of.first} {count(q.main)} rows, {told} {'is' if told == '1' else 'are'} {of.hit}"
     if q.main == 1:
         sentence = f"The {of.first} row {markup.of_one(hits.value, of.hit)}"
     interval = f'<span class="interval">({percent(q.confidence)} interval {markup.whole(hits.value)})</span>'
     lead = (
-        f"A random order would have {_about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
+        f"A random order would have {about(hits.chance)}. Measured on {count(n)} {of.these}, {count(n_hits)} of them "
         f"{of.hit} ({percent(n_hits / n)}). The interval is for the expected number."
     )
     return (
@@ -221,174 +100,6 @@ def _alert(of: Findings) -> str:
 
 
 # Quality ------------------------------------------------------------------------------------------------
-
-
-def _worth(of: Findings) -> Section:
-    q = of.quality
-    first = table_of_depths(of)
-    whole = [measure for measure in q.measures if measure.depth is None]
-    columns = ["Measure", "This list", *map(_as_head, of.lists), "By chance"]
-    rows = [
-        [
-            text(measure.name, 80),
-            _mine(measure.value if q.has_interval(measure) else float(measure.value), _writer(measure.key)),
-            *[data(value, _writer(measure.key)(value)) for value in measure.others],
-            data(measure.chance, _by_chance(measure)),
-        ]
-        for measure in whole
-    ]
-    simpler = [] if q.beats_chance else texts(of.verdicts, "simpler")  # otherwise they are in the head
-    told = [*markup.beside(q), *simpler, *filter(None, [of.alone])]
-    difference = markup.items([text(sentence, markup.SENTENCE) for sentence in told]) if told else ""
-    return (
-        "quality",
-        "How good the list is",
-        paragraph(f"Each line of the table counts more rows from the {of.end} of the list.")
-        + first
-        + difference
-        + markup.table("The whole list", columns, rows, kind="measures")
-        + paragraph(
-            f"The intervals have {percent(q.confidence)} confidence.",
-            markup.without_interval(q),
-            markup.jointly(q),
-            f"Intervals cover the choice of the {of.these}, not the choice of the training rows.",
-            kind="soft",
-        ),
-    )
-
-
-def table_of_depths(of: Findings) -> str:
-    """Return how many hits there are among the first rows, beside those of other lists."""
-    q = of.quality
-    head = [f"{of.first.capitalize()} rows", f"{of.hit.capitalize()}s", "Precision, lift", "Recall",
-            *map(_as_head, of.lists), "By chance"]  # fmt: skip
-    rows = []
-    for k in q.depths:
-        hits, precision, recall, lift = [q.measure(key, k) for key in ("hits", "precision", "recall", "lift")]
-        rows.append([
-            count(k),
-            f'<span class="mine">{data(hits.value, count(hits.value))} '
-            f'<span class="interval">{markup.whole(hits.value)}</span></span>',
-            f'{estimate(float(precision.value), percent)} '
-            f'<span class="interval">{estimate(float(lift.value), markup.times)}</span>',
-            estimate(float(recall.value), percent),
-            *[data(value, count(value)) for value in hits.others],
-            data(hits.chance, _about(hits.chance)),
-        ])  # fmt: skip
-    return markup.table(f"{of.hit.capitalize()}s among the {of.first} rows", head, rows)
-
-
-def _mine(value: float, write: Callable[[float], str]) -> str:
-    return f'<span class="mine">{estimate(value, write)}</span>'
-
-
-def _writer(key: str) -> Callable[[float], str]:
-    return count if key == "positives_at_top" else decimals
-
-
-def _by_chance(measure: Measure) -> str:
-    return _about(measure.chance) if measure.key == "positives_at_top" else decimals(measure.chance)
-
-
-def _as_head(name: str) -> str:
-    """Return the name of a list as the head of a column; names of columns and of the user's lists stay as they are."""
-    return name.capitalize() if name in (LINEAR, CURVES, TREES) else name
-
-
-def _about(expected: float) -> str:
-    """Return an expected number: whole if it is not small, and otherwise with two digits."""
-    return count(round(expected) if expected >= 5.0 else float(f"{expected:.2g}"))
-
-
-def _by_depth(of: Findings) -> Section:
-    q = of.quality
-    curve = q.by_depth
-    start = int(np.searchsorted(curve.rows, min(10, q.main)))
-    k = curve.rows[start:]
-    own, low, high, *others = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
-    top = min(1.0, 1.05 * max(float(share.max()) for share in (own, high, *others)))
-    headline = float(q.headline.value)
-    chart = Chart(
-        Axis(float(k[0]), float(k[-1]), f"rows from the {of.end} of the list", short_count, True, whole=True),
-        Axis(0.0, top, "", percent),
-        "Precision by depth",
-        f"Share of {of.hit}s among the {of.first} rows, from {count(k[0])} to {count(k[-1])} rows. It is "
-        f"{percent(own[0])} at the left, {percent(headline)} in the {of.first} {count(q.main)} "
-        f"rows and {percent(q.share)} in all rows.",
-        top=ABOVE,
-    )
-    chart.band(k, low, high)
-    chart.line(k[[0, -1]], [q.share] * 2, "chance")
-    chart.mark(float(q.main), f"{of.first} {count(q.main)}: {percent(headline)}")
-    lines = list(zip(of.lines, others, strict=False))
-    for (_, style), share in lines[::-1]:
-        chart.line(k, share, style)
-    chart.line(k, own, "s0")
-    chart.dots([q.main], [headline])
-    ordered = sorted(lines, key=lambda line: -float(np.interp(q.main, k, line[1])))
-    entries = [("<b>this list</b>, with its interval", "s0"), *[entry for entry, _ in ordered], of.lines[-1]]
-    order = f" The other lists are in the order of their precision in the {of.first} {count(q.main)} rows."
-    order *= len(ordered) > 1
-    return (
-        "depth",
-        "Precision by depth",
-        markup.figure(
-            str(chart),
-            f"Share of {of.hit}s among the {of.first} rows, by the number of rows. For the whole list it is "
-            f"{percent(q.share)}, the same as by chance. The horizontal axis is logarithmic.{order}",
-            legend(entries),
-        ),
-    )
-
-
-def _roc(of: Findings) -> Section:
-    q = of.quality
-    ends = [float(q.roc[0][0][-1]), float(q.roc[0][1][-1])]
-    false, true = q.roc[0]
-    near = int(np.searchsorted(false + true, 2 * q.main))
-    width = min(ends[0], max(10.0, float(false[min(near, false.size - 1)])))
-    height = max([float(np.interp(width, *_increasing(*curve))) for curve in q.roc] + [1.0])
-    top, whole = [
-        _roc_chart(of, *size, title)
-        for size, title in (((width, height), f"The {of.end} of the list"), ((ends[0], ends[1]), "The whole list"))
-    ]
-    at_first = float(q.measure("positives_at_top").value)
-    entries = [("<b>this list</b>", "s0"), *of.lines]
-    return (
-        "roc",
-        "Hits and false alarms in counts",
-        paragraph(
-            f"From the {of.end} of the list, each {of.hit} is a step up and each {of.miss} a step to the right. "
-            f"A steeper curve is better. {of.hit.capitalize()}s before the first {of.miss}: {count(at_first)}."
-        )
-        + f'<div class="shapes">{top}{whole}</div>'
-        + legend(entries),
-    )
-
-
-def _roc_chart(of: Findings, width: float, height: float, title: str) -> str:
-    q = of.quality
-    false, true = float(q.roc[0][0][-1]), float(q.roc[0][1][-1])
-    chart = Chart(
-        Axis(0.0, width, f"{of.miss}s taken", short_count, whole=True),
-        Axis(0.0, height, "", short_count, whole=True),
-        title,
-        f"{of.hit.capitalize()}s against {of.miss}s among the rows taken, up to {count(height)} and {count(width)}.",
-        320.0,
-        250.0,
-    )
-    end = min(width, height * false / true)
-    chart.line([0.0, end], [0.0, end * true / false], "chance")
-    for style, curve in list(zip(STYLES, q.roc, strict=False))[::-1]:
-        x, y = _increasing(*curve)
-        inside = x <= width
-        chart.line(np.r_[x[inside], width], np.r_[y[inside], np.interp(width, x, y)], style)
-    return markup.figure(str(chart), f"{title}: {of.hit}s found (up) and {of.miss}s taken (to the right).")
-
-
-def _increasing(false: Vector, true: Vector) -> tuple[Vector, Vector]:
-    """Return a ROC curve as a function for `np.interp`: at a step the last point counts."""
-    return false + 1e-9 * np.arange(false.size) / false.size, true
 
 
 # Rows ---------------------------------------------------------------------------------------------------
@@ -506,196 +217,6 @@ def _shapes(of: Findings) -> Section | None:
 
 
 # How it was made ----------------------------------------------------------------------------------------
-
-
-def _choice(of: Findings) -> Section | None:
-    found = of.cross_validation
-    if found is None:
-        return None
-    folds = found.scores.shape[1]
-    chosen = paragraph(
-        f"Chosen: <strong>{text(_setting(found.best), 120)}</strong>. Each setting was trained on part of the "
-        f"training rows and measured on the rest, {folds} times.",
-        "The held-out rows of this report were not used for this choice." if of.held_out else "",
-    )
-    return (
-        "choice",
-        "How p and the penalty were chosen",
-        paragraph("From here on, the page is for those who check the model.", kind="soft")
-        + chosen
-        + _choice_chart(found)
-        + _of_choice(found),
-    )
-
-
-def _of_choice(found: CrossValidation) -> str:
-    """Return the comparison as a table, with sentences above and below it."""
-    head, cells, _, _ = found._table()
-    names = {"": "Terms", "p": "p", "mean": html_name(found.metric), "l1": "Penalty l1", "l2": "Penalty l2"}
-    first = 0 if found.kinds else 1
-    rows = [[text(TERMS.get(row[0], row[0])), *map(text, row[1:])][first:] for row in cells]
-    table = markup.table(
-        "The settings compared",
-        [names.get(name, name.capitalize()) for name in head[first:]],
-        rows,
-        kind="inline",
-        titled=True,
-    )
-    told = [text(sentence, markup.SENTENCE) for sentence in _of_best(found)]
-    above = f"± is the standard error of the mean over the {found.scores.shape[1]} folds."
-    return "".join([paragraph(above, kind="soft"), table, paragraph(*told, kind="soft")])
-
-
-def _of_best(found: CrossValidation) -> list[str]:
-    """Return sentences on the rule of the choice, the simplest setting, and what is proved of the training runs."""
-    told = ["The setting with the largest mean is chosen."]
-    if found.second_scores is not None:
-        near, value = np.count_nonzero(found._near), found._judged[found._best_place]
-        told = [
-            f"{near:,} of {found.mean.size:,} settings are within one standard error of the largest mean. Of these, "
-            f"the one with the largest {measure_named(str(found.second_metric))} is chosen ({value:.4f})."
-        ]
-    if found.simplest == found.best and found.simplest.kind == found.best.kind:
-        told.append("No setting within one standard error of the largest mean is simpler.")
-    elif found.scores.shape[1] > 1:
-        told.append(
-            f"The simplest setting within one standard error of the largest mean has {_setting(found.simplest)}."
-        )
-    path = found._at_end
-    if path:
-        more = "largest number of rounds tried; more rounds" if "t" in path else "smallest penalty tried; a smaller one"
-        told.append(f"The chosen setting has the {more} may be better.")
-    if found._out_of_fold is not None:
-        told.append(f"Out of fold, it is {found._out_of_fold.verdict}: {found._out_of_fold}.")
-    elif (doubt := found._near_chance()) is not None:
-        by = measure_named(found.metric)
-        told.append(f"By {by}, it is not shown to be better than a random order, {doubt.chance}: {doubt.mean}.")
-    if found.status is not None:
-        n, within = found._proved
-        total = found.status.size
-        runs = f"all {total:,}" if n == total else f"{n:,} of the {total:,}"
-        within_told = f"at most {within:.2g} above its minimum" if n else "near its minimum"
-        told.append(f"In {runs} training runs, the objective is proved to be {within_told}.")
-    return told
-
-
-def _setting(choice: Choice) -> str:
-    """Return a setting with the kind of terms and the penalties in words."""
-    numbers = dict(choice._numbers())
-    penalties = [f"{name} = {numbers[name]:.4g}" for name in ("l1", "l2") if numbers.get(name)]
-    told = [] if choice.kind is None else [TERMS.get(choice.kind, choice.kind)]
-    told.append(f"p = {numbers['p']:g}")
-    if "t" in numbers:
-        told.append(f"{numbers['t']:,} rounds")
-    if penalties or "t" not in numbers:
-        told.append(f"penalty {' and '.join(penalties)}" if penalties else "no penalty")
-    return ", ".join(told)
-
-
-def _choice_chart(found: CrossValidation) -> str:
-    """Draw the measure against the penalty or the rounds, a line for each p and kind; nothing if they do not change."""
-    mean, error = found.mean, np.nan_to_num(found.standard_error)
-    i, s = found._best_place
-    runs = []
-    for k in range(found.p.size):
-        paths = [values[k].astype(np.float64) for values in found._changing.values()]
-        path = next((values for values in paths if np.ptp(values) > 0.0), None)
-        if path is not None and (path > 0.0).sum() > 1:
-            runs.append((k, path))
-    every = sorted(runs, key=lambda run: (run[0] != i, -mean[run[0]].max()))  # what was chosen first
-    runs = every[: len(STYLES)]
-    if not any(k == i for k, _ in runs):
-        return ""
-    rounds = found.along == "t"
-    scaled = {k: path if rounds else path / path.max() for k, path in runs}
-    low = min(float(path[path > 0.0].min()) for path in scaled.values())
-    high = max(float(path.max()) for path in scaled.values())
-    values = np.concatenate([mean[k] for k in scaled])
-    bottom, top = float(np.min(values)), float(np.max(mean[i] + error[i]))
-    room = 0.05 * (top - bottom) or 0.01
-    label = "rounds" if rounds else "penalty, as a share of the largest one tried"
-    chart = Chart(
-        Axis(low, high, label, short_count if rounds else plain_number, True),
-        Axis(bottom - room, top + room, "", plain_number),
-        "The choice",
-        f"{html_name(found.metric)} on rows that were left out, by {label}. The largest is {top:.4g}, the one chosen "
-        f"{mean[i, s]:.4g}.",
-    )
-    entries = []
-    for style, (k, path) in list(zip(STYLES, scaled.items(), strict=False))[::-1]:  # what was chosen is on top
-        order = np.argsort(path)
-        order = order[path[order] > 0.0]
-        if k == i:
-            chart.band(path[order], mean[k, order] - error[k, order], mean[k, order] + error[k, order])
-        chart.line(path[order], mean[k, order], style)
-        kind = f"{text(TERMS.get(found.kinds[k], found.kinds[k]), 30)}, " if found.kinds else ""
-        entries.append((f"{kind}p = {found.p[k]:g}", style))
-    if scaled[i][s] > 0.0:
-        chart.dots([scaled[i][s]], [mean[i, s]])
-    caption = f"{html_name(found.metric)} on the rows left out of training. The dot is the chosen setting."
-    if len(runs) < len(every):
-        caption += f" The best {len(runs)} of {len(every)} curves are drawn."
-    return markup.figure(str(chart), caption, legend(entries[::-1]))
-
-
-def html_name(name: str) -> str:
-    """Return the name of a measure in words, at the beginning of a sentence."""
-    told = measure_named(name)
-    return text(f"{told[:1].upper()}{told[1:]}", 60)
-
-
-def _calibration(of: Findings) -> Section | None:
-    found = of.quality.calibration
-    if found is None:
-        return None
-    ends = [share.high for share in found.share] + found.predicted.tolist()
-    high = min(1.0, 1.05 * max(ends))
-    chart = Chart(
-        Axis(0.0, high, "predicted probability", percent),
-        Axis(0.0, high, "", percent),
-        "Predicted and observed shares",
-        "Share of positives in parts of the rows, from the lowest predicted probability to the highest. Dots on the "
-        "diagonal are right.",
-    )
-    chart.line([0.0, high], [0.0, high], "chance")
-    for x, share in zip(found.predicted.tolist(), found.share, strict=True):
-        chart.line([x, x], [share.low, share.high], "s0")
-    chart.dots(found.predicted, [float(share) for share in found.share])
-    rows = [
-        [
-            f"{percent(low)} to {percent(high)}",
-            data(float(rows), count(rows)),
-            percent(predicted),
-            estimate(share, percent),
-        ]
-        for low, high, predicted, rows, share in zip(
-            *[of_parts.tolist() for of_parts in (found.low, found.high, found.predicted, found.rows)],
-            found.share,
-            strict=True,
-        )
-    ]
-    told, is_wrong = markup.calibrated(of.quality)
-    first = markup.in_first(of.quality)
-    how = "“Probabilities” in the documentation of pnorm shows how to recalibrate them."
-    inside = sum(share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
-    parts = (
-        f"In {inside} of {len(rows)} parts of the rows, the mean predicted probability is inside the interval of the "
-        f"observed share. A part has {count(int(found.rows.min()))} to {count(int(found.rows.max()))} rows. A small "
-        "part has a wide interval, which contains most values."
-    )
-    return (
-        "calibration",
-        "Calibration of the probabilities",
-        paragraph(text(told, markup.SENTENCE), "" if first in told else text(first, markup.SENTENCE), how * is_wrong)
-        + paragraph(text(parts, markup.SENTENCE), kind="soft")
-        + markup.figure(
-            str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",
-            legend([("observed, with its interval", "s0"), ("as predicted", "chance")]),
-        )
-        + markup.table(
-            "Rows by predicted probability", ["Predicted", "Rows", "Mean predicted", "Positive"], rows, kind="inline"
-        ),
-    )  # fmt: skip
 
 
 # Warnings -------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
 from pnorm._recorders import progress_range
 from pnorm._report import content, markup
-from pnorm._report.content import Findings, Row
+from pnorm._report.findings import Findings, Row
 from pnorm._report.markup import text
 from pnorm._report.verdicts import counted_together, hidden_probabilities, verdicts
 from pnorm._score import score, sigmoid
