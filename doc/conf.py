@@ -71,7 +71,7 @@ numpydoc_validation_exclude = {  # private, or classes that users do not constru
     r"\.CodedRows\.",
     r"\.(Estimate|MeanOverLists|GradedLists|Roc|Crossing|Bound|MarginCurve|Schedule)\.",
     r"\.Dataset\.",
-    r"\.(n_iter|gap|gaps|objective|descended|distances|scores|coef_|intercept_|certificate_)$",
+    r"\.(n_iter|gap|gaps|objective|descended|distances|scores|coef_|intercept_|certificate_|written)$",
     r"\.(CrossValidation|MinimizerPath)\.",
 }
 
