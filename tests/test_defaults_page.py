@@ -66,4 +66,4 @@ def test_what_the_page_says_of_none():
     assert _cross_validation._T_MAX == estimator._T_MAX == 200
     assert (estimator._P, default.POWERS, default.TOL, default.FOLDS) == (4.0, (1.0, 4.0), 1e-6, 5)
     assert _minimize_path._POINTS == 25
-    assert {getattr(parser().parse_args([]), name) for name in ("p", "t", "l1", "l2", "penalty")} == {None}
+    assert {getattr(parser().parse_args([]), name) for name in ("p", "t")} == {None}
