@@ -127,20 +127,6 @@ def test_push_path_draws_means_and_quantiles_or_intervals_of_estimates(runs):
     assert len(plotting.push_path({1: [0.5, 0.6], 4: found[4]}).collections) == 2  # numbers, as soon as one is
 
 
-def _every_drawing(runs):
-    pos, neg, found, lists = runs
-    H = pnorm.rankers.normalized(pos, neg)
-    lam = np.array([1.0, -2.0, 0.5, 0.0])
-    yield from plotting.roc(lists)
-    yield plotting.push_path({1: [1, 2], 4: [2, 3]}, label="a")
-    yield plotting.ranked_list(lists, top=30)
-    yield plotting.trace({p: trace for p, (_, trace) in found.items()})
-    yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, l2=[0.1, 1]), top=2)
-    yield plotting.weights(lam, H)
-    yield from plotting.shapes(lam, H)
-    yield from plotting.shapes(lam, H, others=[lam, 2 * lam])
-
-
 def _contrast(a, b):
     """The contrast of WCAG, from 1 to 21."""
     light = []
@@ -153,7 +139,7 @@ def _contrast(a, b):
 def test_drawings_can_be_seen_on_every_background(runs):
     with plt.style.context("dark_background"):
         before = dict(matplotlib.rcParams)
-        drawn = list(_every_drawing(runs))
+        drawn = list(_with_names("a", runs))
         for ax in drawn:
             paper = ax.get_facecolor()
             colours = [line.get_color() for line in ax.lines if line.get_linestyle() != "None"]
@@ -737,7 +723,8 @@ def _with_names(name, runs):
     yield plotting.trace({name: found[1], "b": found[4]})
     yield plotting.coefficient_path(pnorm.minimize_path(pos, neg, H, l2=[0.1, 1]))
     yield plotting.weights(lam, H)
-    yield plotting.shapes(lam, H)[0]
+    yield from plotting.shapes(lam, H)
+    yield from plotting.shapes(lam, H, others=[lam, 2 * lam])
     yield from plotting.shapes(np.arange(1.0, 1.0 + len(of_dates)), of_dates)
     yield plotting.shapes([1.0, 2.0, 3.0], levels)[0]
 

@@ -323,8 +323,9 @@ def labels_of(
         rows = np.flatnonzero(~has_label)
         many = f", and in {rows.size:,} of {len(labels):,} rows" if rows.size > 1 else ""
         told = advice(counts, what, arguments.positive, arguments.negative)
+        other = "" if arguments.negative is None else ", or is neither positive nor negative,"
         raise CommandError(
-            f"the label {_checks.shown(column)} is missing{_or_other(arguments.negative)} in "
+            f"the label {_checks.shown(column)} is missing{other} in "
             f"{source.place(int(rows[0]))}{many}; {what} need one. {told}"
         )
     if missing:
@@ -361,10 +362,6 @@ def set_apart(labels: Collection[str], positive: Collection[str] | None, negativ
         return known in given or (positive is None and is_plain(known) is True)
 
     return missing | {text for text in labels if not is_kept(text)}
-
-
-def _or_other(negative: Collection[str] | None) -> str:
-    return "" if negative is None else ", or is neither positive nor negative,"
 
 
 def check_known(counts: Counter[str], column: str, path: str, unlabelled: str | None) -> None:

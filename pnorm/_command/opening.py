@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 from pnorm._checks.text import counted, first, shown
@@ -36,7 +36,11 @@ _UNKNOWN = 8e9
 def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
     """Open the rows of the options: in memory, or in batches if they would take too much of it."""
     paths = _paths(arguments, path)
-    if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= SHARE * free():
+    if (
+        paths == ["-"]
+        or arguments.sheet is not None
+        or sum([_bytes(file.path) for file in files_of(paths)[0]]) <= SHARE * free()
+    ):
         return whole(arguments, path)
     return batches_of(paths, names=_names(arguments), skip=_skip(arguments))
 
@@ -110,12 +114,8 @@ def _skip(arguments: argparse.Namespace) -> int:
     return int(arguments.skip_lines or 0)
 
 
-def table_bytes(paths: Sequence[str]) -> float:
-    """Return about how many bytes the rows of files, folders and patterns take as a table in memory."""
-    return sum([_bytes(file.path) for file in files_of(paths)[0]])
-
-
 def _bytes(path: str) -> float:
+    """Return about how many bytes the rows of a file take as a table in memory."""
     if is_read_once(path):
         return 0.0
     with open(path, "rb") as stream:

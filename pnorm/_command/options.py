@@ -6,7 +6,7 @@ import argparse
 import math
 import shlex
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pnorm
@@ -236,33 +236,27 @@ def _powers(text: str) -> tuple[float, ...]:
         raise argparse.ArgumentTypeError(f"needs a number, or several with commas between; got {text!r}") from None
 
 
+_RANGES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
+    (("t", "top", "seed", "skip_lines"), lambda x: x >= 0, "zero or more"),
+    (("budget", "of"), lambda x: 0 < x < math.inf, "above zero and finite"),
+    (("precision", "recall"), lambda x: 0 < x < 1, "a share, above 0 and below 1"),
+    (("holdout",), lambda x: 0 <= x < 1, "a share of the rows, 0 or more and below 1"),
+)
+"""Options, which values they take, and these in words."""
+
+
 def _check_ranges(arguments: argparse.Namespace) -> None:
     for p in arguments.p or ():
         if not 1 <= p < math.inf:
             raise CommandError(f"-p must be at least 1 and finite; got {p:g}")
     if arguments.t is not None and len(arguments.p or ()) > 1:
         raise CommandError("-t trains in rounds, which take one p, and -p has several. Leave one of them out")
-    counts = (
-        ("-t", arguments.t),
-        ("--top", arguments.top),
-        ("--seed", arguments.seed),
-        ("--skip-lines", arguments.skip_lines),
-    )
-    for option, value in counts:
-        if value is not None and value < 0:
-            raise CommandError(f"{option} must be zero or more; got {value}")
-    for option in ("budget", "of"):
+    for option, fits, told in [(option, fits, told) for of, fits, told in _RANGES for option in of]:
         value = getattr(arguments, option)
-        if value is not None and not 0 < value < math.inf:
-            raise CommandError(f"--{option} must be above zero and finite; got {value:g}")
-    for option in ("precision", "recall"):
-        value = getattr(arguments, option)
-        if value is not None and not 0 < value < 1:
-            raise CommandError(f"--{option} must be a share, above 0 and below 1; got {value:g}")
+        if value is not None and not fits(value):
+            raise CommandError(f"{dashed(option)} must be {told}; got {value:g}")
     if arguments.at_least is not None:
         arguments.at_least = rows_or_share("at_least", arguments.at_least)
-    if arguments.holdout is not None and not 0 <= arguments.holdout < 1:
-        raise CommandError(f"--holdout must be a share of the rows, 0 or more and below 1; got {arguments.holdout:g}")
 
 
 def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:

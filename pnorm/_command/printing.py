@@ -485,7 +485,3 @@ def _given_width() -> int:
 def _width() -> int:
     """Return the characters of a line of sentences."""
     return _given_width() or _WIDE
-
-
-def at_end(push: str) -> str:
-    return " at the bottom" if push == "bottom" else ""

@@ -334,7 +334,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> str:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
     else:
         print(printing.labelled(arguments.file, rows, ranked.label))
-    about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
+    about = "" if model.p is None else f", trained with p = {model.p:g}{' at the bottom' * (push == 'bottom')}"
     of_file, n = model.metadata.get("file"), model.metadata.get("rows")
     if isinstance(of_file, str) and isinstance(n, int):
         about += f", on {counted(n, 'row')} of {shown(of_file)}"

@@ -269,7 +269,8 @@ def report_html(
     with kept(warned, UnknownLevelWarning, read=lambda warning: warning):
         f = score(X, rankers, lam, n_threads=n_threads)
         if not lists and others is None and trained is not None and _is_table(X, rankers):
-            lists = _baselines(X, *trained, rankers, push, seed, n_threads)
+            simple = baselines(*_sides(*trained), rankers, push=push, seed=seed, n_threads=n_threads)
+            lists = {baseline.name: baseline.score(X) for baseline in simple}
     next(stage)
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
@@ -291,9 +292,12 @@ def report_html(
         seed=seed,
     )
     next(stage)
-    which, among = ("of these rows", (X, is_pos)) if trained is None else ("training row", trained)
-    means = _means(among[0], among[1], rankers, lam, push, n_threads) if beside.means is None else beside.means
-    matters, thinned, depth = _importance(X, is_pos, rankers, lam, judged, n_threads)
+    of = _List(X, is_pos, rankers, lam, push, n_threads)
+    which, among = "of these rows", of
+    if trained is not None:
+        which, among = "training row", of._replace(X=trained[0], is_pos=trained[1])
+    means = _means(among) if beside.means is None else beside.means
+    matters, thinned, depth = _importance(of, judged)
     listed = None if is_test and hidden_probabilities(judged) else chances
     findings = Findings(
         quality=judged,
@@ -311,7 +315,7 @@ def report_html(
         title=text("Report on a ranked list" if title is None else title, 200),
         label="" if label is None else text(label, 200),
         rows_called=_heading(ids),
-        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, listed, n_rows, means, n_threads),
+        rows=_first_rows(of, f, ids, listed, n_rows, means),
         reference=beside.told or average_row(push, which),
         importance=matters,
         thinned=thinned,
@@ -391,28 +395,26 @@ def _why_alone(training: Any, has_training: bool, held_out: bool) -> str:
     return "This list is not compared with a linear model: pass the training rows as training=(X, y) to add it."
 
 
-def _baselines(
-    X: Any, X_train: Any, is_pos: NDArray[np.bool_], rankers: Rankers, push: str, seed: Any, n_threads: int | None
-) -> dict[str, Vector]:
-    """Return the scores of rows by simple lists that are learned from the rows of training."""
-    pos, neg = [_checks.rows(X_train, np.flatnonzero(side)) for side in (is_pos, ~is_pos)]
-    return {of.name: of.score(X) for of in baselines(pos, neg, rankers, push=push, seed=seed, n_threads=n_threads)}
+def _sides(X: Any, is_pos: NDArray[np.bool_], step: int = 1) -> tuple[Any, Any]:
+    """Return the positives and the negatives, or one of so many."""
+    pos, neg = [_checks.rows(X, np.flatnonzero(side)[::step]) for side in (is_pos, ~is_pos)]
+    return pos, neg
 
 
-def _first_rows(
-    X: Any,
-    f: Vector,
-    is_pos: NDArray[np.bool_],
-    rankers: Rankers,
-    lam: Vector,
-    push: str,
-    ids: Any,
-    chances: Vector | None,
-    n_rows: int,
-    means: Vector,
-    n_threads: int | None,
-) -> list[Row]:
+class _List(NamedTuple):
+    """Rows with labels, and what scores them."""
+
+    X: Any
+    is_pos: NDArray[np.bool_]
+    rankers: Rankers
+    lam: Vector
+    push: str
+    n_threads: int | None
+
+
+def _first_rows(of: _List, f: Vector, ids: Any, chances: Vector | None, n_rows: int, means: Vector) -> list[Row]:
     """Return the first rows with what raises and lowers their scores the most."""
+    X, is_pos, rankers, lam, push, n_threads = of
     order = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_rows]
     if not order.size:
         return []
@@ -431,13 +433,11 @@ def _first_rows(
     ]
 
 
-def _means(
-    X: Any, is_pos: NDArray[np.bool_], rankers: Rankers, lam: Vector, push: str, n_threads: int | None
-) -> Vector:
+def _means(of: _List) -> Vector:
     """Return the average row of the class that does not belong at the end of the list, as parts of its score."""
-    others = np.flatnonzero(is_pos if push == "bottom" else ~is_pos)
-    some = others[np.linspace(0, others.size - 1, min(others.size, _few(rankers, _REFERENCE))).astype(np.intp)]
-    return means_of(_checks.rows(X, some), rankers, lam, None, n_threads)
+    others = np.flatnonzero(of.is_pos if of.push == "bottom" else ~of.is_pos)
+    some = others[np.linspace(0, others.size - 1, min(others.size, _few(of.rankers, _REFERENCE))).astype(np.intp)]
+    return means_of(_checks.rows(of.X, some), of.rankers, of.lam, None, of.n_threads)
 
 
 def _few(rankers: Rankers, most: int) -> int:
@@ -445,24 +445,21 @@ def _few(rankers: Rankers, most: int) -> int:
     return max(100, min(most, _CELLS // max(1, len(rankers.column_names))))
 
 
-def _importance(
-    X: Any, is_pos: NDArray[np.bool_], rankers: Rankers, lam: Vector, judged: Quality, n_threads: int | None
-) -> tuple[Importance | None, int, int]:
+def _importance(of: _List, judged: Quality) -> tuple[Importance | None, int, int]:
     """Return what the first rows lose without each column, of how many rows one was taken, and how many come first."""
     depth = judged.main
     if depth < _FEW_FIRST:  # one row of ten is chance
         depth = max(depth, judged.n_pos if judged.push == "top" else judged.n_neg)
-    if not lam.any():
+    if not of.lam.any():
         return None, 1, depth
-    step = -(-is_pos.size // _few(rankers, is_pos.size))
-    pos, neg = [_checks.rows(X, np.flatnonzero(side)[::step]) for side in (is_pos, ~is_pos)]
+    step = -(-of.is_pos.size // _few(of.rankers, of.is_pos.size))
     k = max(1, depth // step)
 
     def hits(f_pos: Any, f_neg: Any) -> float:
         return _precision(*((f_pos, f_neg) if judged.push == "top" else (-f_neg, -f_pos)), k)
 
     with kept([], UnknownLevelWarning):
-        return importance(pos, neg, rankers, lam, hits, n_threads=n_threads), step, k
+        return importance(*_sides(of.X, of.is_pos, step), of.rankers, of.lam, hits, n_threads=of.n_threads), step, k
 
 
 def _precision(f_pos: Vector, f_neg: Vector, k: int) -> float:
