@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from command import fixed, ran
 from facts import raises, tells
 
 import pnorm
@@ -398,8 +399,7 @@ def test_a_file_of_a_user(capsys, tmp_path):
 
 def test_the_first_run_names_the_options(capsys, tmp_path):
     path = us_file(tmp_path / "us.csv")
-    assert main([path, "--label", "Won", *QUICK]) == 0
-    out = capsys.readouterr()[0]
+    out = ran(capsys, path, "--label", "Won", *fixed(0.1))
     told = " ".join(out.split())
     assert tells(told, "To merge values that differ only in case or spaces: --kind City=any-case")
     assert tells(told, "--kind Size=number, or --missing tiny --missing vast")
