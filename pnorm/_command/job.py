@@ -81,7 +81,7 @@ class Job:
 
     def sides(self) -> tuple[Any, Any]:
         """Return the positives and the negatives that are trained on."""
-        pos, neg = [_checks.rows(self.file.table, np.flatnonzero(self.trained & side)) for side in self._y]
+        pos, neg = [_checks.rows(self.file.table, np.flatnonzero(self.trained & side)) for side in self.both_sides]
         return pos, neg
 
     def means(self, learned: Learned) -> Vector:
@@ -93,17 +93,18 @@ class Job:
         """Return rows that represent all training rows in proportion."""
         if self.drawn is None:
             return np.flatnonzero(~self.held)
-        parts = [np.flatnonzero(self.drawn.trained & side) for side in self._y]
+        parts = [np.flatnonzero(self.drawn.trained & side) for side in self.both_sides]
         return in_proportion(np.random.default_rng(0), parts, self.drawn.n_trained)
 
     @property
-    def _y(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def both_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows are positive, and which are negative."""
         return self.file.y, ~self.file.y
 
     def place(self, name: str, row: int) -> str | None:
         """Return the place in a file of a row of an argument called `name` in a message."""
         if name in ("pos", "neg"):
-            side = self._y[name == "neg"]
+            side = self.both_sides[name == "neg"]
             return self.file.place(int(np.flatnonzero(self.trained & side)[row]))
         if name == "source":
             return self.file.place(row) if self.reader is None else self.reader.place(row)

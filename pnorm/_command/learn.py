@@ -373,7 +373,7 @@ def _how_read(job: Job) -> list[str]:
     """Return how many rows are in memory, if the file is read in batches."""
     if job.drawn is None or job.reader is None:
         return []
-    sides = [int((job.trained & side).sum()) for side in job._y]
+    sides = [int((job.trained & side).sum()) for side in job.both_sides]
     told = f"{job.reader.batches.told} {'are' if job.reader.is_many else 'is'} read in batches"
     if sum(sides) == job.n_trained:
         return [told]
