@@ -14,14 +14,12 @@ from pnorm._solvers.margin import widest
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
+from pnorm._solvers.search import armijo
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
 
 _DOUBT = 25
 """After this many Newton steps without convergence, the existence and the size of the minimiser are in doubt."""
-
-_FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 
 def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
@@ -65,7 +63,7 @@ def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
 
         # The end, or a share of the step. If no share helps, rounding of the scores may be the cause.
         status = _verdict(progress, bound, monitor.settled or l2 > 0.0 or not may_ask)
-        after = None if status else _line_search(problem, progress, point, slope, delta, precise)
+        after = None if status else _searched(problem, progress, point, slope, delta, precise)
         if not status and (after is None or monitor.is_stuck(progress, bound)):
             if not point.precise:
                 precise = True
@@ -161,34 +159,20 @@ def _message(status: str, progress: Progress, bound: Bound) -> str:
     return f"rounding hides any further progress; {proof}"
 
 
-def _line_search(
+def _searched(
     problem: Problem, progress: Progress, point: Point, slope: Vector, delta: Vector, precise: bool
 ) -> tuple[float, Point] | None:
-    """Halve the Newton step until the objective falls by a fraction of what its slope promises."""
-
-    def at(share: float) -> Point:
-        return problem.point(point.lam + share * delta, precise)
-
-    promised, before = float(slope @ delta), progress.value(point)
-    slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
-    span = problem.span_of(delta)
-    share = min(1.0, _FAR / (problem.objective.traits.p * span)) if span > 0.0 else 1.0
-    shortest = 1e-12 * share
-    after = at(share)
-    if progress.value(after) <= before - 1e-4 * share * promised + slack:
-        while share < 1.0:  # far from the minimum the objective may fall as the slope predicts over a long way
-            longer = min(1.0, 2.0 * share)
-            farther = at(longer)
-            if progress.value(farther) > before - 0.4 * longer * promised:
-                break
-            share, after = longer, farther
-        return share, after
-    while share > shortest:
-        share *= 0.5
-        after = at(share)
-        if progress.value(after) <= before - 1e-4 * share * promised + slack:
-            return share, after
-    return None
+    """Return a share of the Newton step and its end; None if none lowers the objective."""
+    promised = float(slope @ delta)
+    return armijo(
+        problem,
+        point,
+        progress.value,
+        lambda share: point.lam + share * delta,
+        lambda share, _: share * promised,
+        delta,
+        precise,
+    )
 
 
 def _on_margin(problem: Problem, progress: Progress, lam: Vector, l2: float) -> tuple[Point, float, float, bool]:

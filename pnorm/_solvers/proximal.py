@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.quadratic import least, least_of_rows
+from pnorm._solvers.search import armijo, conjugate_gradients
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import hessian_times
 
@@ -51,9 +53,6 @@ _FADED = 1e-14
 
 _RIDGE = 1e-10
 """Share of the diagonal that is added to a Hessian that may be singular; the step becomes slightly shorter."""
-
-_FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _NEAR = 0.1
 """A multiplied penalty falls when a step promises at most this many nats."""
@@ -134,7 +133,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             examined = separation.kind
             if separation.direction is not None:
                 return without_minimiser(problem, progress, means.edges, separation)
-        found = _line_search(problem, progress, point, here, slope, step, precise)
+        found = _searched(problem, progress, point, here, slope, step, precise)
         stuck = stuck + 1 if found is None or bound.gap >= 0.9 * best else 0
         best = min(best, bound.gap)
         if found is None or (stuck >= 5 and progress.is_flat(bound.rounding)):
@@ -394,22 +393,14 @@ def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: V
     bounded = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
     free = side != 0.0
     move, rest = np.zeros_like(lam), np.where(free, down, 0.0)
-    steepest = rest / bend
-    direction, inner = steepest, float(rest @ steepest)
-    enough = 1e-6 * inner
-    for _ in range(_PRODUCTS):
-        if not inner > enough:
+    enough = 1e-6 * float(rest @ (rest / bend))
+
+    def times(x: Vector) -> Vector:
+        return np.where(free, hessian_times(means, x) + penalty.l2 * x, 0.0)
+
+    for _ in islice(conjugate_gradients(times, lambda x: x / bend, move, rest), _PRODUCTS):
+        if not float(rest @ (rest / bend)) > enough:
             break
-        product = np.where(free, hessian_times(means, direction) + penalty.l2 * direction, 0.0)
-        curvature = float(direction @ product)
-        if not curvature > 0.0:
-            break
-        share = inner / curvature
-        move += share * direction
-        rest = rest - share * product
-        steepest = rest / bend
-        inner, before = float(rest @ steepest), inner
-        direction = steepest + (inner / before) * direction
 
     def at(share: float) -> Vector:
         after = lam + share * move
@@ -428,34 +419,16 @@ def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> B
     return certify_penalised(problem, point, means, penalty, step.delta, step.inner, step.chosen, tol)
 
 
-def _line_search(
+def _searched(
     problem: Problem, progress: Progress, point: Point, penalty: Penalty, slope: Vector, step: _Step, precise: bool
 ) -> tuple[float, Point] | None:
-    """Halve a step until the objective falls by a fraction of what the slope predicts; double it while it falls."""
-
-    def at(share: float) -> tuple[Point, float]:
-        lam = step.at(share)
-        return problem.point(lam, precise), penalty.promised(point.lam, lam, slope)
-
-    def value(point: Point) -> float:
-        return progress.value_with(penalty, point)
-
-    before = value(point)
-    slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
-    span = problem.span_of(step.delta)
-    share = min(1.0, _FAR / (problem.objective.traits.p * span)) if span > 0.0 else 1.0
-    shortest, is_short = 1e-12 * share, share < 1.0
-    after, promised = at(share)
-    while not value(after) <= before - 1e-4 * promised + slack:
-        share *= 0.5
-        if share < shortest:
-            return None
-        is_short = False
-        after, promised = at(share)
-    while is_short and share < 1.0:
-        longer = min(1.0, 2.0 * share)
-        farther, promised = at(longer)
-        if value(farther) > before - 0.4 * promised:
-            break
-        share, after = longer, farther
-    return share, after
+    """Return a share of a step and its end; None if none lowers the objective."""
+    return armijo(
+        problem,
+        point,
+        lambda point: progress.value_with(penalty, point),
+        step.at,
+        lambda _, lam: penalty.promised(point.lam, lam, slope),
+        step.delta,
+        precise,
+    )

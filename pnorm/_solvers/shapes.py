@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.search import armijo, conjugate_gradients
 
 SWEEPS = 50
 """Largest number of sweeps before the next Newton step."""
@@ -50,10 +52,6 @@ _PRODUCTS, _PRODUCTS_OF_KEPT = 200, 20
 """Largest number of products with the Hessian for one step; and for a round with a factor that is kept, which then
 takes about as long as another factor."""
 
-_HALVINGS = 40
-
-_FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _PRECISE = 2**24
 """Number of outputs up to which scores are computed in twice the working precision if rounding hides the end: about
@@ -254,55 +252,30 @@ def _solved(
     It is accurate enough if the next product would add little to the fall of the quadratic model (Nash & Sofer,
     Operations Research Letters 9, 1990), and if the rest does not affect the certificate.
     """
-    move, fall = np.zeros_like(rest), 0.0
-    direction = steepest = solved(rest)
-    inner = float(rest @ steepest)
+    move, fall, rest = np.zeros_like(rest), 0.0, rest.copy()
     scale = np.where(free, 0.5 / np.where(penalty.l2 > 0.0, penalty.l2, 1.0), 0.0)
     l2, kept = np.where(free, penalty.l2, 0.0), free.astype(float)
-    for k in range(1, most + 1):
-        if not inner > 0.0 or float(np.square(rest) @ scale) <= 0.01 * tol:
-            break
-        product = kept * times(direction) + l2 * direction
-        curvature = float(direction @ product)
-        if not curvature > 0.0:
-            break
-        share = inner / curvature
-        move += share * direction
-        rest = rest - share * product
-        gain = 0.5 * share * inner
+    if float(np.square(rest) @ scale) <= 0.01 * tol:
+        return move
+    gains = conjugate_gradients(lambda x: kept * times(x) + l2 * x, solved, move, rest)
+    for k, gain in enumerate(islice(gains, most), 1):
         fall += gain
         if fall > 10.0 * tol and k * gain <= min(0.1, math.sqrt(fall)) * fall:
             break
-        steepest = solved(rest)
-        inner, before = float(rest @ steepest), inner
-        direction = steepest + (inner / before) * direction
+        if float(np.square(rest) @ scale) <= 0.01 * tol:
+            break
     return move
 
 
 def line_search(problem: Problem, value: Callable[[Point], float], point: Point, step: Step) -> tuple[float, Point]:
-    """Halve a step until the objective falls by a fraction of what its slope predicts; zero if it never does."""
-    if not step.slope > 0.0:
-        return 0.0, problem.point(point.lam)
-    before, slack = value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
-    promised, span = step.slope, problem.objective.traits.p * problem.span_of(step.move)
+    """Return a share of a step and its end; zero if none lowers the objective."""
 
-    def at(share: float) -> Point:
+    def at(share: float) -> Vector:
         lam = point.lam + share * step.move
         lam[lam * step.sign < 0.0] = 0.0
-        return problem.point(lam)
+        return lam
 
-    share = min(1.0, _FAR / span) if span > 0.0 else 1.0
-    after = at(share)
-    if value(after) <= before - 1e-4 * share * promised + slack:
-        while share < 1.0:  # far from the minimiser, the objective may fall as its slope predicts over a long way
-            farther = at(min(1.0, 2.0 * share))
-            if not value(farther) < value(after):
-                break
-            share, after = min(1.0, 2.0 * share), farther
-        return share, after
-    for _ in range(_HALVINGS):
-        share *= 0.5
-        after = at(share)
-        if value(after) <= before - 1e-4 * share * promised + slack:
-            return share, after
-    return 0.0, problem.point(point.lam)
+    found = None
+    if step.slope > 0.0:
+        found = armijo(problem, point, value, at, lambda share, _: share * step.slope, step.move)
+    return found or (0.0, problem.point(point.lam))

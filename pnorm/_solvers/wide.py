@@ -26,6 +26,7 @@ from pnorm._checks import Vector
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, Means
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import WeightedRows, Weights, reduction
+from pnorm._solvers.search import conjugate_gradients
 from pnorm._storage.dense import Dense
 
 _FEW = 500
@@ -170,24 +171,16 @@ class Iterative(Means):
         """
         scale = 2.0 * self.l2
         harmless = max(0.1 * self._tol, _ROUNDED**2 * float(rest @ rest) / scale)
-        fall, direction, inner = 0.0, np.zeros_like(rest), 1.0
+        fall, gains = 0.0, conjugate_gradients(self._times, self._precondition, delta, rest)
         for k in range(1, _MOST + 1):
             if float(rest @ rest) / scale <= harmless:
                 return True
             if self._taken > self._patience:
                 return False
             self._taken += 1
-            steepest = self._precondition(rest)
-            inner, before = float(rest @ steepest), inner
-            direction = steepest + (inner / before if k > 1 else 0.0) * direction
-            product = self._times(direction)
-            curvature = float(direction @ product)
-            if not curvature > 0.0 or not inner > 0.0:  # only rounding is left
+            gain = next(gains, None)
+            if gain is None:  # only rounding is left
                 return True
-            share = inner / curvature
-            delta += share * direction
-            rest -= share * product
-            gain = 0.5 * share * inner
             fall += gain
             if fall > 10.0 * self._tol and k * gain <= min(0.1, math.sqrt(fall)) * fall:
                 return True
