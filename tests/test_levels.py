@@ -18,7 +18,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._checks import grouping
 from pnorm._command.main import main
-from pnorm._tables.delimited import CsvSource
+from pnorm._tables import Source
 from pnorm.rankers import UnknownLevelWarning, categories
 
 N = 200
@@ -204,14 +204,14 @@ def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch)
     rows = pd.DataFrame({"town": ["Ulm", "Bonn"]})
     pnorm.save(tmp_path / "m.json", [1.0, 2.0], categories(rows, rows))
     (tmp_path / "t.csv").write_text("town\nTrier\nUlm\n")
-    told = CsvSource.frame
+    told = Source.frame
 
     def frame(self, names):
         warnings.warn("a library is old", DeprecationWarning, stacklevel=1)
         warnings.warn("a library is odd", RuntimeWarning, stacklevel=1)
         return told(self, names)
 
-    monkeypatch.setattr(CsvSource, "frame", frame)
+    monkeypatch.setattr(Source, "frame", frame)
     with warnings.catch_warnings(record=True) as others:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RuntimeWarning)

@@ -23,9 +23,9 @@ from pnorm._job import hold_out
 from pnorm._job.learn import Learned
 from pnorm._job.sample import Index, Sample
 from pnorm._job.whole import Whole
-from pnorm._tables import RANK, Batch, Batches, Labels, labelled, positive_labels
+from pnorm._tables import RANK, Batch, Batches, Labels, Source, labelled, positive_labels
 from pnorm._tables.batches import ROWS
-from pnorm._tables.gathered import drawn, joined
+from pnorm._tables.gathered import joined
 from pnorm._tables.source import texts_of
 from pnorm.rankers import _hashes
 from pnorm.rankers._hashes import Hashes
@@ -176,7 +176,7 @@ class Reader:
         numbers, first = np.unique(np.concatenate(of_parts), return_index=True)
         there = [part for part, own in zip(parts, of_parts, strict=True) if own.size]
         columns = {name: _checks.rows(column, first) for name, column in joined(there, self.names).items()}
-        source = drawn(self.batches, columns, lambda i: self.place(int(numbers[i])))
+        source = Source(self.batches, columns, lambda i: self.place(int(numbers[i])))
         of_parts = [np.isin(numbers, own) for own in of_parts]
         if self.columns.label is None:
             ids = None if self.columns.id is None else source.texts(self.columns.id)

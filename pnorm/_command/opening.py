@@ -13,8 +13,8 @@ from pnorm._checks.text import counted, first, shown
 from pnorm._command.terminal import CommandError
 from pnorm._tables import Batches, Source, TableError, batches_of, open_sources
 from pnorm._tables.folder import files_of
-from pnorm._tables.open import START, is_arrow, is_read_once, lines_with, suffix_of
-from pnorm._tables.packed import packed
+from pnorm._tables.open import START, is_arrow, lines_with, suffix_of
+from pnorm._tables.packed import is_read_once, packed
 from pnorm._tables.source import texts_of
 
 SHARE = 0.25

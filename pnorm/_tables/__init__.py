@@ -2,9 +2,8 @@
 
 from pnorm._tables.batches import Batch, Batches, batches_of
 from pnorm._tables.labels import NEGATIVE, RANK, UNLABELLED, Groups, Labels, absent, labelled, numbers, positive_labels
-from pnorm._tables.many import is_several, open_sources
-from pnorm._tables.open import open_source
-from pnorm._tables.source import Source, TableError
+from pnorm._tables.source import TableError
+from pnorm._tables.whole import Source, is_several, open_source, open_sources
 
 __all__ = [
     "NEGATIVE",

@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pnorm._checks.text import install
-from pnorm._tables.source import Source, TableError, texts_of
+from pnorm._tables.inputs import BUFFER, Part, Stream, numbered
+from pnorm._tables.source import TableError
 
 _NO_NAME = re.compile(r"__index_level_\d+__")
 """The name that pandas gives to an unnamed index."""
 
 
-def arrow_for(path: str, kind: str) -> Any:
-    """Return pyarrow, which a file of a kind takes."""
+@contextlib.contextmanager
+def reading(path: str, kind: str) -> Iterator[Any]:
+    """Yield pyarrow, which a file of a kind takes, and add the name of the file to its errors."""
     try:
         import pyarrow
     except ImportError:
         raise TableError(
             f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file. Reading it needs pyarrow. {install('parquet')}"
         ) from None
-    return pyarrow
-
-
-@contextlib.contextmanager
-def reading(path: str, kind: str) -> Iterator[None]:
-    """Add the name of the file to errors of pyarrow."""
-    import pyarrow
-
     try:
-        yield
+        yield pyarrow
     except TableError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
         raise TableError(f"{path} is no {kind} file that pyarrow can read: {error}") from None
-
-
-def names_of(schema: Any) -> tuple[list[str], frozenset[str]]:
-    """Return the names of the columns of a file, and which of them were the index of a pandas frame."""
-    about = schema.pandas_metadata
-    index = about.get("index_columns") if isinstance(about, dict) else None
-    of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
-    names = [name for name in schema.names if name not in of_index or not _NO_NAME.fullmatch(name)]
-    return names, frozenset(of_index.intersection(names))
 
 
 def without_codes(column: Any) -> Any:
@@ -77,78 +60,80 @@ def _short(column: Any) -> Any:
     return column.cast(pyarrow.string()) if is_text else column
 
 
-class TypedSource(Source):
-    """Columns of Arrow, whose values have types."""
+class ArrowStream(Stream):
+    """A Parquet, Feather or Arrow file; only columns that are asked for are read.
 
-    def _values(self, name: str) -> Any:
-        return without_codes(self.column(name))
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        import pyarrow
-
-        column, types = self._values(name), pyarrow.types
-        if column.null_count:
-            raise self._no_number("", name, int(np.argmax(column.is_null().to_numpy())))
-        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-        if not any(is_kind(column.type) for is_kind in kinds):
-            return super().numbers(name)
-        found = np.asarray(column.to_numpy(), dtype=np.float64)
-        wrong = np.flatnonzero(~np.isfinite(found))
-        if wrong.size:
-            raise self._no_number(str(found[wrong[0]]), name, int(wrong[0]))
-        return found
-
-    def texts(self, name: str) -> list[str]:
-        with reading(self._path, self.kind):
-            return texts_of(self._values(name))
-
-    def _text(self, name: str) -> list[str]:
-        return self.texts(name)
-
-
-class ArrowSource(TypedSource):
-    """A Parquet, Feather or Arrow file; only columns that are needed are read."""
+    It is read without threads: a thread that outlives the command would abort it.
+    """
 
     def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
+        """Unless it is a plain file, all of its bytes are given."""
+        self.path, self._data = path, data
         self.kind = "Parquet" if is_parquet else "Arrow"
-        self._path = path
-        pyarrow = arrow_for(path, self.kind)
-        from pyarrow import feather, parquet
+        with self._opened() as file:
+            schema = file.schema_arrow if is_parquet else file.schema
+            about = schema.pandas_metadata
+        index = about.get("index_columns") if isinstance(about, dict) else None
+        of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+        self.names = [name for name in schema.names if name not in of_index or not _NO_NAME.fullmatch(name)]
+        self.index = frozenset(of_index.intersection(self.names))
 
-        where = path if data is None else pyarrow.BufferReader(data)
-        with reading(path, self.kind):  # No threads: a thread that outlives the command would abort it.
-            if is_parquet:
-                self._file = parquet.ParquetFile(where, pre_buffer=False)
-            else:
-                self._file = feather.read_table(where, use_threads=False)
-            names, index = names_of(self._file.schema_arrow if is_parquet else self._file.schema)
-        super().__init__(path, names, index=index)
+    @contextlib.contextmanager
+    def _opened(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """Open the file, or a table of one of Feather's first version; of an Arrow file some columns or all."""
+        with reading(self.path, self.kind) as pyarrow, contextlib.ExitStack() as opened:
+            # A map takes addresses, which may end.
+            file = pyarrow.OSFile(self.path) if self._data is None else pyarrow.BufferReader(self._data)
+            opened.enter_context(file)
+            if self.kind == "Parquet":
+                from pyarrow import parquet
 
-    def _asked(self, work: Callable[[], Any]) -> Any:
-        with reading(self._path, self.kind):
-            return work()
+                yield opened.enter_context(parquet.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER))
+                return
+            if file.read(4) == b"FEA1":
+                from pyarrow import feather
 
-    def __len__(self) -> int:
-        return int(self._file.metadata.num_rows if self.kind == "Parquet" else self._file.num_rows)
+                file.seek(0)
+                yield feather.read_table(file, columns=columns, use_threads=False)
+                return
+            file.seek(0)
+            found = pyarrow.ipc.open_file(file)
+            if columns is not None:
+                at = [place for place, name in enumerate(found.schema.names) if name in columns]
+                file.seek(0)
+                options = pyarrow.ipc.IpcReadOptions(use_threads=False, included_fields=at)
+                found = pyarrow.ipc.open_file(file, options=options)
+            yield found
 
-    def place(self, i: int) -> str:
-        return f"row {i} of {self._path}"
+    @functools.cached_property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        """The number of rows, where the file says it."""
+        with self._opened() as file:
+            if self.kind == "Parquet":
+                return int(file.metadata.num_rows)
+            return file.count_rows() if hasattr(file, "count_rows") else getattr(file, "num_rows", None)
 
-    def frame(self, names: Sequence[str]) -> Any:
-        names = list(names)
-        if self.kind == "Parquet":
-            return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
-        return self._file.select(names)
+    def _tables(self, file: Any, columns: list[str], rows: int) -> Iterator[Any]:
+        import pyarrow
 
-    def column(self, name: str) -> Any:
-        column = self.frame([name]).column(0)
-        if len(column) != len(self):
-            raise TableError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
-        return column
+        if isinstance(file, pyarrow.Table):
+            yield file
+        elif self.kind == "Arrow":
+            yield from (pyarrow.Table.from_batches([file.get_batch(k)]) for k in range(file.num_record_batches))
+        elif self.n_rows is not None and rows >= self.n_rows:
+            yield file.read(columns=columns, use_threads=False)
+        else:
+            for batch in file.iter_batches(batch_size=rows, columns=columns, use_threads=False):
+                yield pyarrow.Table.from_batches([batch])
 
-    def columns(self, names: Sequence[str] | None = None) -> dict[str, Any]:
-        names = list(self.names if names is None else names)
-        table = self.frame(names)
-        if names and len(table) != len(self):
-            raise TableError(f"{self._path} says that it has {len(self)} rows, and {len(table)} are there")
-        return dict(zip(names, table.columns, strict=True))
+    def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
+        columns, row = list(names), 0
+        with self._opened(columns) as file:
+            for given in self._tables(file, columns, rows):
+                table = given.select(columns)
+                for start in range(0, table.num_rows, rows):
+                    size = min(rows, table.num_rows - start)
+                    yield table.slice(start, size), size, numbered(row + start, self.path)
+                row += table.num_rows
+        if self.kind == "Parquet" and row != self.n_rows:
+            raise TableError(f"{self.path} declares {self.n_rows} rows, but contains {row}")

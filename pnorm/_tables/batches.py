@@ -46,6 +46,10 @@ class Batches:
     """
 
     def __init__(self, source: Input, rows: int) -> None:
+        names = source.names or ()
+        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            raise TableError(f"the column name {shown(twice)} appears more than once in {source.told}")
         self._source, self._rows = source, rows
         self._columns: Sequence[int] | None = None
         self._seen = _Seen()
@@ -77,6 +81,11 @@ class Batches:
     def kind(self) -> str:
         """The kind of the files: CSV, Parquet, Arrow or workbook; empty without files."""
         return self._source.kind
+
+    @property
+    def elsewhere(self) -> str:
+        """The other sheets of a workbook, as the end of a message on a column that this one lacks; else empty."""
+        return self._source.elsewhere
 
     @property
     def notes(self) -> list[str]:
@@ -169,8 +178,4 @@ def batches_of(
         raise TypeError(f"names are for files of text; got names and a {type(source).__name__}")
     else:
         found = Batches(input_of(source), rows)
-    of_all = found.names or ()
-    twice = next((name for at, name in enumerate(of_all) if name in of_all[:at]), None)
-    if twice is not None:
-        raise TableError(f"the column name {shown(twice)} appears more than once in {found.told}")
     return found if columns is None else found.only(columns)

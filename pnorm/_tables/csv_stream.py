@@ -1,9 +1,11 @@
-"""Files of text that are read a few megabytes at a time."""
+"""Files of text whose columns are separated by a character, read a few megabytes at a time, or at once."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +13,7 @@ from dataclasses import replace
 
 from pnorm._checks.text import first
 from pnorm._tables.delimited import Lines, check_lines, numbered_rows, quotes_are_around_fields, read_lines
-from pnorm._tables.inputs import Part, Stream, slice_rows
+from pnorm._tables.inputs import Part, Place, Stream, slice_rows
 from pnorm._tables.packed import unpacked_stream
 from pnorm._tables.source import TableError, named
 from pnorm._tables.text import BLANKS, Decoder, Layout, body, layout, names_of
@@ -29,26 +31,37 @@ _CELLS = 2**20
 class CsvStream(Stream):
     """A file of text whose columns are separated by a character.
 
-    It is written as `like` is, an earlier file. A file without a line has no columns.
+    It is written as `like` is, an earlier file. A file without a line has no columns. If all of its bytes are given, it
+    is read at once, and only once.
     """
 
     kind = "CSV"
 
     def __init__(
-        self, path: str, given: Sequence[str] | None = None, like: CsvStream | None = None, skip: int = 0
+        self,
+        path: str,
+        given: Sequence[str] | None = None,
+        like: CsvStream | None = None,
+        skip: int = 0,
+        data: bytes | None = None,
     ) -> None:
         self.path = path
         self.notes: list[str] = []
-        with unpacked_stream(path) as file:
-            head = file.read(_HEAD)
-            is_whole = not file.read(1)
-        data = Decoder(path, self.notes).feed(head, is_whole).encode()
-        how = layout(data, given, self.notes if like is None else [], skip)
+        head, is_whole = data or b"", True
+        if data is None:
+            with unpacked_stream(path) as file:
+                head = file.read(_HEAD)
+                is_whole = not file.read(1)
+        head = Decoder(path, self.notes).feed(head, is_whole)
+        self._text = None if data is None else head
+        how = layout(head, given, self.notes if like is None else [], skip)
         if like is not None:
             how = replace(like.how, n_names=like.how.header * max(1, how.n_names))
         self.how: Layout = how
-        lines = body(data, how).decode()
-        self.header: list[str] = next((row for _, row in numbered_rows(path, lines, how)), [])
+        lines = body(head, how)
+        line = re.search(rb"[^\r\n]+", lines)
+        some = lines[: max(_HEAD, line.end() + 1 if line else 0)].decode("utf-8", "ignore")
+        self.header: list[str] = next((row for _, row in numbered_rows(path, some, how)), [])
         self.names: list[str] = []
         if not self.header:
             return
@@ -72,13 +85,11 @@ class CsvStream(Stream):
             columns = {name: lines.column(place) for name, place in at.items()}
             if lines.table is not None:
                 columns = lines.table.select(list(at.values())).rename_columns(list(at))
-            for start in range(0, len(lines.numbers), rows):
-                size = min(rows, len(lines.numbers) - start)
-
-                def place(row: int, numbers: Sequence[int] = lines.numbers, start: int = start) -> str:
-                    return f"line {numbers[start + row]} of {self.path}"
-
-                yield slice_rows(columns, start, size), size, place
+            n = len(lines.numbers)
+            for start in range(0, n, rows):
+                size = min(rows, n - start)
+                some = columns if size == n else slice_rows(columns, start, size)
+                yield some, size, _places(self.path, lines.numbers, start)
 
     def _lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, without the header."""
@@ -92,16 +103,15 @@ class CsvStream(Stream):
     def _all_lines(self, rows: int) -> Iterator[Lines]:
         """Yield the rows, the header among them: those of a few megabytes, if these can be told from those after."""
         read_as = list[str]()
-        with unpacked_stream(self.path) as file:
-            texts = _texts(file, Decoder(self.path, read_as))
-            text = body(next(texts, "").encode(), self.how).decode()
-            line, pending = 0, ""
+        with self._texts(read_as) as texts:
+            text = body(next(texts, b""), self.how)
+            line, pending = 0, b""
             while text:
                 pending += text
-                text = next(texts, "")
-                end = pending.rfind("\n") + 1 if text else len(pending)
-                block = pending[:end].encode()
-                if not self._is_apart(block) or (text and not end):
+                text = next(texts, b"")
+                end = pending.rfind(b"\n") + 1 if text else len(pending)
+                block = pending if end == len(pending) else pending[:end]
+                if text and not (end and self._is_apart(block)):
                     yield from self._slowly(itertools.chain([pending, text], texts), line, rows)
                     return
                 pending = pending[end:]
@@ -113,6 +123,16 @@ class CsvStream(Stream):
                 line += block.count(b"\n")
         self.notes += [note for note in read_as[:1] if not set(read_as) & set(self.notes)]
 
+    @contextlib.contextmanager
+    def _texts(self, notes: list[str]) -> Iterator[Iterator[bytes]]:
+        """Yield the text of the file, in UTF-8: some megabytes at a time, none of them empty; or all of it."""
+        if self._text is not None:
+            text, self._text = self._text, None
+            yield iter([text] * bool(text))
+            return
+        with unpacked_stream(self.path) as file:
+            yield _texts(file, Decoder(self.path, notes))
+
     def _is_apart(self, block: bytes) -> bool:
         """Return whether no quote of some lines can go on in those after, nor end in one."""
         if block.count(b"\r") != block.count(b"\r\n"):
@@ -121,10 +141,10 @@ class CsvStream(Stream):
             self.how.delimiter != BLANKS and quotes_are_around_fields(block, self.how.delimiter)
         )
 
-    def _slowly(self, texts: Iterable[str], line: int, rows: int) -> Iterator[Lines]:
+    def _slowly(self, texts: Iterable[bytes], line: int, rows: int) -> Iterator[Lines]:
         """Yield rows that the csv module reads one by one; `line` is the number of lines before."""
         blank = list[int]()
-        found = numbered_rows(self.path, _split(texts), self.how, line, blank)
+        found = numbered_rows(self.path, _split(map(bytes.decode, texts)), self.how, line, blank)
         several: list[tuple[int, list[str]]] | None = None
         while several or several is None:
             several = list(itertools.islice(found, max(1, min(rows, _CELLS // len(self.header)))))
@@ -139,8 +159,12 @@ class CsvStream(Stream):
             )
 
 
-def _texts(file: io.BufferedReader, decoder: Decoder) -> Iterator[str]:
-    """Yield the text of a file, some megabytes at a time; no part is empty."""
+def _places(path: str, numbers: Sequence[int], start: int) -> Place:
+    """Return the places of rows; it does not keep the text."""
+    return lambda row: f"line {numbers[start + row]} of {path}"
+
+
+def _texts(file: io.BufferedReader, decoder: Decoder) -> Iterator[bytes]:
     data = file.read(max(_BYTES, 128))  # the first line is whole if it says what divides the columns
     while data:
         more = file.read(_BYTES)

@@ -15,8 +15,8 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks.text import counted
 from pnorm._checks.words import plainer
-from pnorm._tables.source import Source, TableError
-from pnorm._tables.text import BLANKS, Layout, as_utf8, body, layout, names_of, nul, reader, within
+from pnorm._tables.source import TableError
+from pnorm._tables.text import BLANKS, Layout, reader, within
 
 _LARGE = 2**20
 """Bytes of a CSV file from which on pyarrow saves more time than its import takes."""
@@ -136,39 +136,6 @@ def check_lines(path: str, lines: Lines, header: list[str], how: Layout) -> Coun
     return odd
 
 
-class CsvSource(Source):
-    """The lines of a file of text that are not blank."""
-
-    kind = "CSV"
-
-    def __init__(self, path: str, data: bytes, names: Sequence[str] | None = None, skip: int = 0) -> None:
-        self._path = path
-        notes: list[str] = []
-        data = as_utf8(path, data, notes)
-        how = layout(data, names, notes, skip)
-        first, lines = read_lines(path, body(data, how), how)
-        if not lines.numbers:
-            raise TableError(f"{path} is empty")
-        lines.drop_first(how.n_names)
-        odd = odd_lines(check_lines(path, lines, first, how))
-        self._lines = lines
-        header = names_of(path, first, how.header, names, notes)
-        if len(header) > 1 and not header[-1] and len(self) and self._lines.is_blank(len(header) - 1):
-            header.pop()  # every line ends with a delimiter
-        super().__init__(path, header, notes)
-        self.notes += odd
-        self._at = {name: at for at, name in enumerate(self.names)}
-
-    def __len__(self) -> int:
-        return len(self._lines.numbers)
-
-    def place(self, i: int) -> str:
-        return f"line {self._lines.numbers[i]} of {self._path}"
-
-    def column(self, name: str) -> Any:
-        return self._lines.column(self._at[name])
-
-
 def quotes_are_around_fields(data: bytes, delimiter: str) -> bool:
     """Return whether all quotes of some lines are around whole fields, and none is within one."""
     n_quotes = data.count(b'"')
@@ -192,7 +159,7 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
     first = re.compile(rb"[^\r\n]+").search(data)
     if first is None or how.delimiter == BLANKS or how.quoted or how.longer:
         return None
-    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+    if data.count(b"\r") != data.count(b"\r\n"):
         return None
     blank = rb'\n(?:\r?\n(?=[^\r\n])|[\t\v\f "\x80-\xff%b]+\r?(?:\n|\Z))' % re.escape(how.delimiter.encode())
     try:
@@ -220,8 +187,6 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
 
 def _lines(path: str, data: bytes, how: Layout, before: int = 0) -> Lines:
     """Return the lines of text that are not blank; some lines come before."""
-    if b"\0" in data:
-        raise TableError(nul(path, data, before))
     numbers, rows, blank = array("q"), [], list[int]()
     for number, fields in numbered_rows(path, data.decode(), how, before, blank):
         numbers.append(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,8 @@ from pnorm._checks.text import counted, first
 from pnorm._tables.delimited import odd_lines
 from pnorm._tables.folder import Found, values_of
 from pnorm._tables.inputs import Input, Part, Place, Stream
+from pnorm._tables.open import stream_of
 from pnorm._tables.source import TableError
-from pnorm._tables.streams import stream_of
 
 _KINDS = {"CSV": "text (CSV)", "Parquet": "Parquet", "Arrow": "Arrow", "workbook": "a workbook"}
 
@@ -20,19 +21,28 @@ _KINDS = {"CSV": "text (CSV)", "Parquet": "Parquet", "Arrow": "Arrow", "workbook
 class Files(Input):
     """Files of one kind that have the same columns, in whatever order, of whatever types."""
 
-    def __init__(self, files: Sequence[Found], where: str, names: Sequence[str] | None = None, skip: int = 0) -> None:
+    def __init__(
+        self,
+        files: Sequence[Found],
+        where: str = "",
+        names: Sequence[str] | None = None,
+        skip: int = 0,
+        sheet: str | None = None,
+        whole: bool = False,
+    ) -> None:
         self._files: list[Stream] = []
         found: list[Found] = []
         for file in files:
-            opened = stream_of(file.path, names, self._files[0] if self._files else None, skip)
+            like = self._files[0] if self._files else None
+            opened = stream_of(file.path, names, skip, like=like, sheet=sheet, whole=whole)
             if opened.names:  # a file without a byte has no rows
                 self._files.append(opened)
                 found.append(file)
         if not found:
             raise TableError(f"{files[0].path} is empty")
         self.notes = self._notes()
-        like = self._files[0]
-        for opened in self._files[1:]:
+        like, *others = self._files
+        for opened in others:
             if opened.kind != like.kind:
                 raise TableError(
                     f"{like.path} is {_KINDS[like.kind]} and {opened.path} is {_KINDS[opened.kind]}; files of one kind "
@@ -41,7 +51,7 @@ class Files(Input):
             _same_columns(opened, like)
         self._values = {name: values for name, values in values_of(found).items() if name not in like.names}
         self.names = (*like.names, *self._values)
-        self.index, self.kind = like.index, like.kind
+        self.index, self.kind, self.elsewhere = like.index, like.kind, like.elsewhere
         self.told = f"{counted(len(files), f'{like.kind} file')}{where}" if len(files) > 1 else like.path
 
     def _notes(self) -> list[str]:
@@ -113,15 +123,16 @@ class _Gathered:
 
     def rest(self) -> Iterator[Part]:
         n, parts = self._n_rows(), self._parts
+        place = places_of([size for _, size, _ in parts], [place for *_, place in parts])
         self._parts = []
         if len(parts) < 2:
             yield from parts
         elif isinstance(parts[0][0], dict):
-            yield {name: [value for of in parts for value in of[0][name]] for name in parts[0][0]}, n, _places(parts)
+            yield {name: [value for of in parts for value in of[0][name]] for name in parts[0][0]}, n, place
         else:
             import pyarrow
 
-            yield pyarrow.concat_tables([table for table, _, _ in parts]), n, _places(parts)
+            yield pyarrow.concat_tables([table for table, _, _ in parts]), n, place
 
 
 def _are_alike(table: Any, other: Any) -> bool:
@@ -133,11 +144,9 @@ def _are_alike(table: Any, other: Any) -> bool:
     )
 
 
-def _places(parts: Sequence[Part]) -> Place:
+def places_of(sizes: Sequence[int], places: Sequence[Place]) -> Place:
     """Return the places of rows of tables that became one."""
-    starts, places = [0], [place for _, _, place in parts]  # the tables are not kept
-    for _, size, _ in parts[:-1]:
-        starts.append(starts[-1] + size)
+    starts = [0, *itertools.accumulate(sizes[:-1])]
 
     def place(row: int) -> str:
         k = bisect_right(starts, row) - 1

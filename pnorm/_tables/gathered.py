@@ -1,4 +1,4 @@
-"""Rows of batches that were drawn, and are in memory together."""
+"""Tables that are joined, one below the other."""
 
 from __future__ import annotations
 
@@ -9,38 +9,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._tables.arrow import TypedSource, columns_joined
-from pnorm._tables.batches import Batches
-from pnorm._tables.inputs import Place
-from pnorm._tables.source import Source
-
-
-class _Drawn(Source):
-    """Rows of text."""
-
-    def __init__(self, batches: Batches, columns: dict[str, Any], place: Place) -> None:
-        self.kind = batches.kind
-        super().__init__(batches.told, list(columns), batches.notes, batches.index)
-        self._columns, self._place = columns, place
-
-    def __len__(self) -> int:
-        return len(next(iter(self._columns.values())))
-
-    def place(self, i: int) -> str:
-        return self._place(i)
-
-    def column(self, name: str) -> Any:
-        return self._columns[name]
-
-
-class _TypedDrawn(_Drawn, TypedSource):
-    """Rows of Parquet or Arrow."""
-
-
-def drawn(batches: Batches, columns: dict[str, Any], place: Place) -> Source:
-    """Return some rows of batches as a table in memory, given its columns and the places of its rows."""
-    is_typed = all([hasattr(column, "type") for column in columns.values()]) and batches.kind != "CSV"
-    return (_TypedDrawn if is_typed else _Drawn)(batches, columns, place)
+from pnorm._tables.arrow import columns_joined
 
 
 def joined(tables: Sequence[Any], names: Sequence[str] | None) -> Any:

@@ -38,6 +38,8 @@ class Input(ABC):
     once: bool = False
     """Whether the rows can be read only once."""
     notes: Sequence[str] = ()
+    elsewhere: str = ""
+    """The end of a message on a column that is not there."""
 
     @property
     def width(self) -> int:
@@ -68,6 +70,8 @@ class Stream(ABC):
     n_rows: int | None = None
     notes: Sequence[str] = ()
     """Assumptions about its format, one sentence each."""
+    elsewhere: str = ""
+    """The other sheets of a workbook, as the end of a message on a column that this one lacks; else empty."""
     odd_lines: Mapping[str, int] = MappingProxyType({})
     """The numbers of lines that are left out or read otherwise, by what is told of them, when all were read."""
 

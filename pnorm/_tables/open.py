@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import sys
 from collections.abc import Sequence
 
-from pnorm._checks.text import naming, shown
-from pnorm._tables.arrow import ArrowSource
-from pnorm._tables.delimited import CsvSource
-from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked, unpacked_stream
-from pnorm._tables.source import Source, TableError
+from pnorm._checks.text import shown
+from pnorm._tables.arrow import ArrowStream
+from pnorm._tables.csv_stream import CsvStream
+from pnorm._tables.inputs import Stream
+from pnorm._tables.packed import ZIP, is_read_once, unpacked_stream
+from pnorm._tables.source import TableError
 from pnorm._tables.text import Decoder
-from pnorm._tables.workbook import WorkbookSource, sheet_of
+from pnorm._tables.workbook import WorkbookStream, sheet_of
 
 START = 16
 """Bytes that identify the kind of a file."""
@@ -36,34 +34,49 @@ _OTHERS = {
 }  # fmt: skip
 
 
-def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | None = None, skip: int = 0) -> Source:
-    """Open a file of rows: delimited text, Parquet, Feather, Arrow or a workbook, compressed or not.
+def stream_of(
+    path: str,
+    names: Sequence[str] | None = None,
+    skip: int = 0,
+    *,
+    like: Stream | None = None,
+    sheet: str | None = None,
+    whole: bool = False,
+) -> Stream:
+    """Open a file of rows by its first bytes: delimited text, Parquet, Feather, Arrow or a workbook, packed or not.
 
-    `path` may be "-", the standard input. `names` are those of the columns of text without a header line, and `sheet`
-    is the name of a sheet of a workbook, or its number from 1. The first `skip` lines or rows are left out; without it,
-    lines of a title above the names are found.
+    `like` is an earlier file that is written alike. A file that is to be read `whole` may give its rows once.
     """
+    is_once = is_read_once(path)
+    if is_once and not whole:
+        raise TableError(
+            f"{path} is a pipe, a socket or a device, which gives its rows once; save them as a file: rows of several "
+            "files, or in batches, are read again"
+        )
     suffix = suffix_of(path)
-    with naming(path), contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(START)  # read once, as a pipe does not give its bytes again
-        is_file = not is_read_once(path)
-        data = None
-        if not (is_arrow(start, suffix) and is_file and packed(start) is None):
-            if is_file:  # so that it is not in memory twice
-                stream.seek(0)
-                start = b""
-            data = unpacked(path, start + stream.read())
-            start = data[:START]
-    is_book = start.startswith(OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(io.BytesIO(data or b"")))
+    with unpacked_stream(path) as file:
+        start = file.peek(START)[:START]
+        is_book = start.startswith((OLD_WORKBOOK, ZIP))  # an archive is unpacked
+        of_arrow = not is_book and is_arrow(start, suffix)
+        is_plain = of_arrow and not is_once and _starts_with(path, start)
+        data = file.read() if (is_book or whole or of_arrow) and not is_plain else None
     if sheet is not None and not is_book:
         raise TableError(f"{path} is not a workbook, so it has no sheet {shown(sheet)}")
     if is_book:
-        return WorkbookSource(path, data or b"", sheet, names, skip)
-    if is_arrow(start, suffix):
-        check_given(path, names, skip)
-        return ArrowSource(path, data, is_parquet(start, suffix))
-    refuse_others(path, start)
-    return CsvSource(path, data or b"", names, skip)
+        return WorkbookStream(path, data or b"", sheet, names, skip)
+    if of_arrow:
+        if names is not None or skip:
+            raise TableError(f"{path} contains column names; pass no other names, and no lines to skip")
+        return ArrowStream(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
+    other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
+    if other is not None:
+        raise TableError(f"{path} is {other}; save its table as CSV")
+    return CsvStream(path, names, like if isinstance(like, CsvStream) else None, skip, data)
+
+
+def _starts_with(path: str, start: bytes) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(start)) == start
 
 
 def lines_with(path: str, word: str, sheet: str | None = None) -> list[int]:
@@ -77,20 +90,9 @@ def lines_with(path: str, word: str, sheet: str | None = None) -> list[int]:
     elif is_arrow(start, suffix_of(path)):
         return []
     else:
-        lines = Decoder(path, []).feed(data, False).split("\n")[:_TOP]
+        lines = Decoder(path, []).feed(data, False).decode().split("\n")[:_TOP]
         rows = [{part.strip(' "\r') for mark in ",;\t| " for part in line.split(mark)} for line in lines]
     return [number for number, row in enumerate(rows, start=1) if word in row]
-
-
-def check_given(path: str, names: Sequence[str] | None, skip: int) -> None:
-    """Refuse names, and lines to leave out, of a file that says itself where its columns are."""
-    if names is not None or skip:
-        raise TableError(f"{path} contains column names; pass no other names, and no lines to skip")
-
-
-def is_read_once(path: str) -> bool:
-    """Return whether a path is the standard input, a pipe, a socket or a device: these give their bytes once."""
-    return path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 def suffix_of(path: str) -> str:
@@ -106,15 +108,3 @@ def is_rows_file(path: str) -> bool:
 
 def is_arrow(start: bytes, suffix: str) -> bool:
     return start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
-
-
-def is_parquet(start: bytes, suffix: str) -> bool:
-    """Return whether a file that `is_arrow` is one of Parquet."""
-    return start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET)
-
-
-def refuse_others(path: str, start: bytes) -> None:
-    """Raise TableError for a file that is not text, by its first bytes."""
-    other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
-    if other is not None:
-        raise TableError(f"{path} is {other}; save its table as CSV")

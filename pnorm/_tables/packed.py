@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
@@ -39,24 +40,25 @@ def packed(data: bytes) -> str | None:
     return next((kind for kind, magic in _PACKED.items() if re.match(magic, data)), None)
 
 
-def unpacked(path: str, data: bytes) -> bytes:
-    """Return what a compressed file holds; other files as they are, workbooks among them."""
-    if packed(data) is None and data[_TAR] != b"ustar":
-        return data
-    with unpacked_stream(path, io.BytesIO(data)) as stream:
-        return stream.read()
+def is_read_once(path: str) -> bool:
+    """Return whether a path is the standard input, a pipe, a socket or a device: these give their bytes once."""
+    return path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 @contextlib.contextmanager
-def unpacked_stream(path: str, file: BinaryIO | None = None) -> Iterator[io.BufferedReader]:
-    """Open a file whose bytes come unpacked, but those of a workbook; `file` has those of the path, if it is open."""
+def unpacked_stream(path: str) -> Iterator[io.BufferedReader]:
+    """Open a file whose bytes come unpacked, but those of a workbook."""
     kind = None
     with naming(path), contextlib.ExitStack() as opened:
 
         def buffered(file: Any) -> io.BufferedReader:
             return opened.enter_context(io.BufferedReader(file))
 
-        stream = buffered(opened.enter_context(open(path, "rb")) if file is None else file)
+        if is_read_once(path):
+            with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as once:
+                stream = buffered(io.BytesIO(once.read()))  # archives are read from their end
+        else:
+            stream = buffered(opened.enter_context(open(path, "rb")))
         try:
             for layer in range(_LAYERS + 1):
                 inner = packed(stream.peek(_START))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import read
-from pnorm._checks import Coded, numeral, reads_as_missing
+from pnorm._checks import Coded, reads_as_missing
 
 _UNNAMED = ("", "Unnamed: 0")
 """Names that pandas gives to an index which it has saved."""
@@ -45,81 +43,6 @@ def named(path: str, names: Sequence[str], notes: list[str]) -> list[str]:
                 f"the column name {_checks.shown(name)} appears more than once in {path}; --names A,B,C gives others"
             )
     return names
-
-
-class Source(ABC):
-    """A file of rows with named columns."""
-
-    kind: str
-    """The name of this kind of files: CSV, Parquet, Arrow or workbook."""
-
-    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = (), index: Collection[str] = ()) -> None:
-        self._path = path
-        self.index = frozenset(index)
-        """Columns that were the index of a frame: they may name rows, but are no measurements."""
-        self.notes = list(notes)
-        """Assumptions about the format of the file, one sentence each."""
-        self.elsewhere = ""
-        """The other sheets of a workbook, as the end of a message on a column that this one lacks; else empty."""
-        self.names = named(path, names, self.notes)
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    @property
-    def path(self) -> str:
-        """The file, as `place` names it, or the folder or pattern of several."""
-        return self._path
-
-    @abstractmethod
-    def place(self, i: int) -> str:
-        """Return the place of a row in the file, for messages."""
-
-    @abstractmethod
-    def column(self, name: str) -> Any:
-        """Return a column: a list of text or of typed values, or a column of Arrow."""
-
-    def columns(self, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return columns by their names, all by default, as `pnorm.rankers.from_table` takes them."""
-        return {name: self.column(name) for name in (self.names if names is None else names)}
-
-    def texts(self, name: str) -> list[str]:
-        """Return a column as text without blanks around it, such as labels; a missing value is empty."""
-        return texts_of(self.column(name))
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return a column that must hold numbers."""
-        text = self._text(name)
-        found = floats_of(text)
-        if found is not None:
-            return found
-        read = Fields(text).read()
-        wrong = [isinstance(value, str) or value != value for value in read.values]
-        if any(wrong):
-            i = int(np.argmax(read.codes == wrong.index(True)))
-            raise self._no_number(texts_of(text)[i], name, i)
-        return np.array(read.values, np.float64)[read.codes]
-
-    def frame(self, names: Sequence[str]) -> Any:
-        """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
-        return Lazy(names, len(self), lambda name: Fields(self._text(name)))
-
-    def _text(self, name: str) -> Any:
-        """Return a column as text, in a list or of Arrow."""
-        return self.column(name)
-
-    def _no_number(self, text: str, column: str, i: int) -> TableError:
-        name, got = _checks.shown(column), _checks.shown(text)
-        ignore = name if _WORDS.fullmatch(column) and name == f"'{column}'" else self.names.index(column) + 1
-        if reads_as_missing(text):
-            return TableError(f"column {name} has a missing value in {self.place(i)}; fill it in, or --ignore {ignore}")
-        with contextlib.suppress(ValueError):
-            if not math.isfinite(numeral(text)):
-                return TableError(f"column {name} has {got} in {self.place(i)}; every value must be finite")
-        return TableError(
-            f"column {name} is not numeric: {got} in {self.place(i)}; encode it as numbers, or --ignore {ignore}"
-        )
 
 
 @dataclass
@@ -192,6 +115,12 @@ class Fields:
         read = self.read()
         of_text = any(isinstance(value, str) for value in read.values)
         return np.array(read.values, object if of_text else np.float64)[read.codes]
+
+
+def text_of(value: Any) -> str:
+    """Return a value of a workbook as a file of text would have it."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53
+    return "" if value is None else str(int(value) if is_whole else value).strip()
 
 
 def texts_of(column: Any) -> list[str]:

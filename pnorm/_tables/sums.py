@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, shown
 from pnorm._checks.words import plain_numbers
-from pnorm._tables.source import Source
+from pnorm._tables.whole import Source
 
 _SUM = re.compile(
     r"(?:grand[\s-]|sub[\s-]?)?totals?\b.*|.*\btotal|(?:sub|zwischen)?sum(?:me|a)?|gesamt(?:summe)?|insgesamt|totaal"

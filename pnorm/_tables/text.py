@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import itertools
@@ -62,25 +63,7 @@ _SIMPLE = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 # Encoding -------------------------------------------------------------------------------------------
 
 
-def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
-    """Return text in UTF-8 without a mark at its start; add to `notes` what was assumed."""
-    if data.startswith(codecs.BOM_UTF8):
-        return data[len(codecs.BOM_UTF8) :]
-    wide = next((encoding for mark, encoding in _WIDE_MARKS.items() if data.startswith(mark)), None)
-    if wide is not None:
-        try:
-            return data.decode(wide).encode()
-        except UnicodeError as error:
-            raise TableError(f"{path} begins as {wide.upper()} text, but is not valid: {error}") from None
-    wrong = _not_utf8(data)
-    if wrong is None:
-        return data
-    if b"\0" in data:
-        raise TableError(nul(path, data))
-    return (_mended(path, data, notes) or _from_cp1252(path, data, wrong, notes)).encode()
-
-
-def _mended(path: str, data: bytes, notes: list[str], before: int = 0) -> str:
+def _mended(path: str, data: bytes, notes: list[str], before: int) -> str:
     """Return text that is UTF-8 but for a few bytes, which are read as cp1252; "" of other text."""
     text = data.decode("utf-8", "surrogateescape")
     wrong = [match.start() for match in _ESCAPED.finditer(text)]
@@ -92,7 +75,7 @@ def _mended(path: str, data: bytes, notes: list[str], before: int = 0) -> str:
     return text.translate(_WESTERN)
 
 
-def _from_cp1252(path: str, data: bytes, wrong: int, notes: list[str], before: int = 0) -> str:
+def _from_cp1252(path: str, data: bytes, wrong: int, notes: list[str], before: int) -> str:
     """Return text that is not UTF-8, as its byte `wrong` says; there are some lines before."""
     what = f"byte 0x{data[wrong]:02x} in line {before + _line(data, wrong)}"
     try:
@@ -108,7 +91,7 @@ def _from_cp1252(path: str, data: bytes, wrong: int, notes: list[str], before: i
     return text
 
 
-def nul(path: str, data: bytes, before: int = 0) -> str:
+def nul(path: str, data: bytes, before: int) -> str:
     """Return what is wrong with text that has a NUL byte; there are some lines before."""
     line = before + _line(data, data.index(b"\0"))
     return f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8"
@@ -119,9 +102,10 @@ def _line(data: bytes, at: int) -> int:
 
 
 class Decoder:
-    """Text of a file that comes in parts, in the encodings of `as_utf8`.
+    """Text of a file that comes in parts, or at once, in UTF-8 without a mark at its start.
 
-    Where no byte beyond ASCII has come before, a part that is not UTF-8 makes the file one of cp1252.
+    A file is of UTF-8 or, by its mark, UTF-16 or UTF-32. One with a few other bytes is UTF-8 with these as cp1252, and
+    one with many is cp1252, if no byte beyond ASCII has come before. `notes` gets what was assumed.
     """
 
     def __init__(self, path: str, notes: list[str]) -> None:
@@ -130,20 +114,16 @@ class Decoder:
         self._lines = 0
         self._is_ascii = True
 
-    def feed(self, data: bytes, final: bool) -> str:
+    def feed(self, data: bytes, final: bool) -> bytes:
         """Return the text of the next bytes, to the last whole character."""
         if not self._encoding:
             wide = next((encoding for mark, encoding in _WIDE_MARKS.items() if data.startswith(mark)), None)
-            self._use(wide or "utf-8-sig")
-        data, self._held = self._held + data, b""
-        held = self._decoder.getstate()[0]
-        try:
-            text = self._decoder.decode(data, final)
-        except UnicodeDecodeError as error:
-            text = self._other(error, held + data if self._encoding == "utf-8-sig" else data, final)
-        if "\0" in text:
-            raise TableError(nul(self._path, text.encode(), self._lines))
-        self._lines += text.count("\n")
+            data = data if wide else data.removeprefix(codecs.BOM_UTF8)
+            self._use(wide or "utf-8")
+        text = self._decoded(self._held + data if self._held else data, final)
+        if b"\0" in text:
+            raise TableError(nul(self._path, text, self._lines))
+        self._lines += text.count(b"\n")
         self._is_ascii = self._is_ascii and text.isascii()
         return text
 
@@ -151,28 +131,38 @@ class Decoder:
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding)()
 
-    def _other(self, error: UnicodeDecodeError, data: bytes, final: bool) -> str:
-        """Return text that is not what it was at first."""
-        if self._encoding != "utf-8-sig":
-            name = self._encoding.upper()
-            raise TableError(f"{self._path} begins as {name} text, but is not valid: {error}") from None
+    def _decoded(self, data: bytes, final: bool) -> bytes:
+        self._held = b""
+        if self._encoding != "utf-8":
+            try:
+                return self._decoder.decode(data, final).encode()
+            except UnicodeDecodeError as error:
+                name = self._encoding.upper()
+                raise TableError(f"{self._path} begins as {name} text, but is not valid: {error}") from None
+        wrong = _not_utf8(data)
+        if wrong is None:
+            return data
+        if not final and wrong > len(data) - 4:
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            with contextlib.suppress(UnicodeDecodeError):  # or the beginning of a character
+                decoder.decode(data[wrong:])
+                data, self._held = data[:wrong], data[wrong:]
+                return data
         if b"\0" in data:
             raise TableError(nul(self._path, data, self._lines))
         end = len(data) if final else data.rfind(b"\n") + 1  # a line that is not whole comes again with the next part
-        try:
-            text = data[:end].decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = _mended(self._path, data[:end], self._notes, self._lines)
+        text = data[:end]
+        if _not_utf8(text) is not None:
+            text = _mended(self._path, text, self._notes, self._lines).encode()
         if text or not end:
             self._held = data[end:]
-            self._use("utf-8-sig")
             return text
         if not self._is_ascii:
-            what = f"byte 0x{error.object[error.start]:02x} in line {self._lines + _line(error.object, error.start)}"
+            what = f"byte 0x{data[wrong]:02x} in line {self._lines + _line(data, wrong)}"
             raise TableError(
                 f"{self._path} begins as UTF-8 text, but is not valid UTF-8 ({what}); save it as UTF-8"
             ) from None
-        text = _from_cp1252(self._path, data, error.start, self._notes, self._lines)
+        text = _from_cp1252(self._path, data, wrong, self._notes, self._lines).encode()
         self._use("cp1252")
         return text
 
@@ -311,6 +301,8 @@ def are_names_again(rows: Sequence[Sequence[str]], units: bool = False) -> bool:
     With `units`, it may as well have words in such columns alone.
     """
     if len(rows) < 4 or rows[0] == rows[1] or len(rows[0]) != len(rows[1]):
+        return False
+    if [_kind(word) for word in rows[1]].count("") < 2:  # which spares a look at all the others
         return False
     kinds = [(word.strip(), _kind_below(rows[1:], c)) for c, word in enumerate(rows[1])]
     of_numbers = [word for word, kind in kinds if kind and word]

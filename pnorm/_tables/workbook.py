@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pnorm._checks.text import counted, first, install, shown
 from pnorm._tables.extent import check_extent
-from pnorm._tables.source import Source, TableError
+from pnorm._tables.inputs import Part, Place, Stream
+from pnorm._tables.source import TableError, named, text_of
 from pnorm._tables.text import are_names_again, has_header, lines_of_names, names_of
 
 
-class WorkbookSource(Source):
+class WorkbookStream(Stream):
     """A sheet of a workbook, whose values have types."""
 
     kind = "workbook"
@@ -25,17 +25,17 @@ class WorkbookSource(Source):
         notes: list[str] = []
         if sheet is None and len(sheets) > 1:
             notes.append(f"reads the sheet {shown(chosen)}, the first of {len(sheets)}")
-        others, elsewhere = [name for name in sheets if name != chosen], ""
+        others = [name for name in sheets if name != chosen]
         if others:
             also = f"{'the other is' if len(others) == 1 else 'others are'} {first(others, 8, _quoted)}"
-            elsewhere = f". This is the sheet {_quoted(chosen)}; {also}. Choose one with --sheet"
-        self._sheet = chosen
+            self.elsewhere = f". This is the sheet {_quoted(chosen)}; {also}. Choose one with --sheet"
+        self.path, self.notes = path, notes
         every = list(enumerate(read, start=1))[skip:]
         rows = [(number, row) for number, row in every if any(value != "" for value in row)]
         if not rows:
-            raise TableError(f"the sheet {shown(chosen)} of {path} is empty{elsewhere}")
+            raise TableError(f"the sheet {shown(chosen)} of {path} is empty{self.elsewhere}")
         width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
-        texts = [[_text_of(value) for value in row[:width]] for _, row in rows[:100]]
+        texts = [[text_of(value) for value in row[:width]] for _, row in rows[:100]]
         if not all(texts[0][1:]) and are_names_again(texts):  # groups of columns, in merged cells
             notes.append(f"the names are in row {rows[1][0]}; the row above them is left out")
             del rows[0], texts[0]
@@ -46,28 +46,22 @@ class WorkbookSource(Source):
             del rows[:n_names]
         columns = [[None if row[c] == "" else row[c] for _, row in rows] for c in range(width)]
         kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
-        self._numbers = [number for number, _ in rows]
+        self._numbers, self._sheet, self.n_rows = [number for number, _ in rows], chosen, len(rows)
         try:
-            super().__init__(path, [header[c] for c in kept], notes)
+            self.names = named(path, [header[c] for c in kept], notes)
         except TableError as error:
-            raise TableError(f"{error}{elsewhere}") from None
-        self.elsewhere = elsewhere
+            raise TableError(f"{error}{self.elsewhere}") from None
         self._columns = {name: columns[c] for name, c in zip(self.names, kept, strict=True)}
 
-    def __len__(self) -> int:
-        return len(self._numbers)
+    def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
+        for start in range(0, len(self._numbers), rows):
+            columns = {name: self._columns[name][start : start + rows] for name in names}
+            numbers = self._numbers[start : start + rows]
+            yield columns, len(numbers), _places(f"of the sheet {shown(self._sheet)} of {self.path}", numbers)
 
-    def place(self, i: int) -> str:
-        return f"row {self._numbers[i]} of the sheet {shown(self._sheet)} of {self._path}"
 
-    def column(self, name: str) -> list[Any]:
-        return self._columns[name]
-
-    def texts(self, name: str) -> list[str]:
-        return list(map(_text_of, self._columns[name]))
-
-    def _text(self, name: str) -> list[str]:
-        return self.texts(name)
+def _places(where: str, numbers: Sequence[int]) -> Place:
+    return lambda row: f"row {numbers[row]} {where}"
 
 
 def sheet_of(path: str, data: bytes, sheet: str | None) -> tuple[list[str], str, list[list[Any]]]:
@@ -105,14 +99,3 @@ def _chosen(path: str, sheets: Sequence[str], sheet: str | None) -> str:
 
 def _quoted(name: str) -> str:
     return shown(repr(name))
-
-
-def _text_of(value: Any) -> str:
-    """Return a value as a file of text would have it."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53:
-        return str(int(value))
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(" ")
-    return str(value).strip()
