@@ -552,10 +552,10 @@ class Scorecard:
         ----------
         table : str
             The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
-            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers may be text with
-            a decimal point, such as ``1234.5``. Dates and times of day are of these types, or text as ISO 8601 has it:
-            ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A duration is a number of days. Blanks around text do
-            not count.
+            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers are of a type of
+            numbers, also if they were text in training. Dates and times of day are of these types, or text as ISO 8601
+            has it: ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A duration is a number of days. Blanks around
+            text do not count.
         name : str
             The name of the column of points, which no column of the card may have.
 
@@ -565,10 +565,11 @@ class Scorecard:
             A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, or is not
             written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
             exact. Rows come in no certain order: sort by a column of your own. The tests run it in SQLite and DuckDB.
-            Numbers and dates of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS
-            MATERIALIZED``, and a duration needs the function TYPEOF of both. Dates of a type with a time zone have
-            points if the rows that `pnorm.scorecard` got had one, such as UTC or Europe/Berlin: then they are read AT
-            TIME ZONE, which SQLite does not know. Otherwise their points are NULL.
+            Dates of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS MATERIALIZED``.
+            Numbers and durations need the function TYPEOF of both: text in their place has the points NULL, or is an
+            error in DuckDB. Dates of a type with a time zone have points if the rows that `pnorm.scorecard` got had
+            one, such as UTC or Europe/Berlin: then they are read AT TIME ZONE, which SQLite does not know. Otherwise
+            their points are NULL.
 
         Raises
         ------
@@ -1141,17 +1142,14 @@ def _case(column: PointsOf) -> str:
         return f"{start} ELSE {_looked_up(_folded(x, list(known)), known, _number(column.other))} END"
     if column.levels:
         return f"{start} ELSE {_case_of_levels(column, x)} END"
-    value = x if column.form is None else "x"
-    cases = [f"WHEN {value} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, column.points, strict=False)]
+    cases = [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, column.points, strict=False)]
     # The last piece ends as well: NULL is below no number, and NaN above all.
-    cases.append(f"WHEN {value} <= {sys.float_info.max!r} THEN {column.points[-1]}")
-    if column.read_off == "days":
-        return " ".join([start, f"WHEN {_is_text(x)} THEN NULL", *cases, "END"])
-    if column.form is None:
+    cases.append(f"WHEN {x} <= {sys.float_info.max!r} THEN {column.points[-1]}")
+    if column.form is None and column.read_off != "days":
         return " ".join(["CASE", *cases, "END" if column.missing is None else f"ELSE {column.missing} END"])
     if numbers:
-        cases.insert(0, f"WHEN x IN ({_listed(numbers)}) THEN {_number(column.missing)}")
-    return f"{start} ELSE (SELECT CASE {' '.join(cases)} END\n{_number_of_text(x)}) END"
+        cases.insert(0, f"WHEN {x} IN ({_listed(numbers)}) THEN {_number(column.missing)}")
+    return " ".join([start, f"WHEN {_is_text(x)} THEN NULL", *cases, "END"])
 
 
 def _case_of_levels(column: PointsOf, x: str) -> str:
@@ -1215,27 +1213,6 @@ def _odd_letters() -> list[tuple[str, str]]:
 
 
 _DIGITS = "'0123456789'"
-
-
-def _number_of_text(x: str) -> str:
-    """Return a FROM of the number x that a value stands for, NULL where it stands for none.
-
-    Text is taken apart, as data bases read the numbers at its beginning and leave the rest, or fail. What is a number
-    already is not taken from its text, which may have fewer digits.
-    """
-    unsigned, exponent = [f"LTRIM(SUBSTR({t}, {k}, 1), '+-') || SUBSTR({t}, {k + 1})" for t, k in (("t", 1), ("e", 2))]
-    fits = f"m NOT IN ('', '.') AND (e = '' OR (SUBSTR(e, 1, 1) = 'e' AND n <> '' AND LTRIM(n, {_DIGITS}) = ''))"
-    as_it_is = "LTRIM(CAST(x AS VARCHAR), '0123456789.+-eE') = ''"
-    steps = [
-        f"SELECT {x} AS x, LOWER({_stripped(x)}) AS t",
-        f"SELECT x, t, {unsigned} AS u",
-        f"SELECT x, t, u, LTRIM(u, {_DIGITS}) AS r",
-        f"SELECT x, t, u, CASE WHEN SUBSTR(r, 1, 1) = '.' THEN LTRIM(SUBSTR(r, 2), {_DIGITS}) ELSE r END AS e",
-        f"SELECT x, t, e, SUBSTR(u, 1, LENGTH(u) - LENGTH(e)) AS m, {exponent} AS n",
-        f"SELECT CASE WHEN NOT ({fits}) THEN NULL\n"
-        f"        WHEN {as_it_is} THEN CAST(x AS DOUBLE PRECISION) ELSE CAST(t AS DOUBLE PRECISION) END AS x",
-    ]
-    return _from(steps)
 
 
 def _refuse_unread(columns: Sequence[PointsOf], where: str) -> None:
