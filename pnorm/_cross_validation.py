@@ -54,7 +54,7 @@ from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
 from pnorm.rankers._alike import deal, hashes, together
 from pnorm.rankers._coded import BothSides, counted_of, is_coded
-from pnorm.rankers._from_table import told_once
+from pnorm.rankers._notes import told_once
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""

@@ -27,7 +27,7 @@ from pnorm import _categories, _checks
 from pnorm._command import plan
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
 from pnorm.rankers._forms import Form
-from pnorm.rankers._from_table import LEFT_OUT
+from pnorm.rankers._notes import LEFT_OUT
 from pnorm.rankers._readings import Where
 
 N = 160
@@ -990,7 +990,7 @@ def test_words_that_hold_information_are_offered_as_levels():
     assert G.plan[0].kind == "category"
     assert "have an order" in G.plan[0].note
     offered = ["new", *[f"{k} years" for k in range(2, 8)], "more than 7"]
-    assert pnorm.rankers._from_table._in_likely_order(words) == offered
+    assert pnorm.rankers._oddities.in_likely_order(words) == offered
 
 
 @pytest.mark.parametrize("many", [False, True])

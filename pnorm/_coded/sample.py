@@ -12,8 +12,9 @@ from pnorm import _checks
 from pnorm._tables.gathered import joined
 from pnorm.rankers import _hashes
 from pnorm.rankers._base import Found, Index
-from pnorm.rankers._from_table import ReadAs, column_of_rows, of_rows, read_as
+from pnorm.rankers._from_table import column_of_rows, of_rows, read_as
 from pnorm.rankers._hashes import Hashes
+from pnorm.rankers._reader import ReadAs
 from pnorm.rankers._readings import CATEGORY
 from pnorm.rankers._sides import Numbers
 from pnorm.rankers._table import Table

@@ -15,7 +15,7 @@ from pnorm._checks.text import counted, joined, nearest
 from pnorm._command.terminal import CommandError, Parser
 from pnorm._tables import NEGATIVE, RANK, UNLABELLED
 from pnorm._tables.labels import word
-from pnorm.rankers._from_table import WISHES
+from pnorm.rankers._reader import WISHES
 
 _DESCRIPTION = """\
 Learn from a table with labels to put the positive rows at the top of a list. pnorm reads FILE,

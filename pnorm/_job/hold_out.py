@@ -16,7 +16,7 @@ from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import shown
 from pnorm._coded.sample import TableSample
 from pnorm.rankers._alike import by_class
-from pnorm.rankers._from_table import ReadAs
+from pnorm.rankers._reader import ReadAs
 from pnorm.rankers._readings import Reading, Where
 from pnorm.rankers._sides import Numbers
 

@@ -20,7 +20,7 @@ from pnorm._report.pictures import draw_shape, room_of
 from pnorm._report.verdicts import AT_RANDOM, Verdict, doubts, is_separable, proof, texts
 from pnorm._report.worth import about, by_depth, calibration, roc, worth
 from pnorm._version import version
-from pnorm.rankers._from_table import is_of_columns
+from pnorm.rankers._notes import is_of_columns
 from pnorm.rankers._table import ALIKE, AS_ASKED, CODE, ColumnPlan
 
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12

@@ -36,8 +36,9 @@ from pnorm.rankers._columns import (
     quantile_thresholds,
     thresholds,
 )
-from pnorm.rankers._from_table import TableWarning, from_table
+from pnorm.rankers._from_table import from_table
 from pnorm.rankers._levels import _Categories, categories
+from pnorm.rankers._notes import TableWarning
 
 __all__ = [
     "Rankers",
