@@ -63,11 +63,13 @@ if _TYPE_CHECKING:  # imported on first use
     from pnorm._cutoff import Cutoff, cutoff
     from pnorm._minimize import minimize
     from pnorm._minimize_path import MinimizerPath, minimize_path
-    from pnorm._reasons.drift import ColumnDrift, Drift, drift
+    from pnorm._reasons.drift import Drift, drift
     from pnorm._reasons.explain import Explanation, explain
     from pnorm._reasons.importance import Importance, importance
+    from pnorm._reasons.moved import ColumnDrift
+    from pnorm._reasons.points import PointsOf
     from pnorm._reasons.profile import ColumnProfile, Profile, profile
-    from pnorm._reasons.scorecard import PointsOf, Rounding, Scorecard, scorecard
+    from pnorm._reasons.scorecard import Rounding, Scorecard, scorecard
     from pnorm._reasons.shapes import Shape, Shapes, shapes
     from pnorm._report.report import report_html
 

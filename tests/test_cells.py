@@ -21,7 +21,7 @@ from pnorm._checks import sheet
 from pnorm._checks.words import plain_numbers
 from pnorm._command.main import main
 from pnorm._reasons.explain import moving_together
-from pnorm.rankers import _forms
+from pnorm.rankers import _times
 
 QUICK = ("-p", "1", "-t", "20")
 
@@ -59,12 +59,12 @@ def days(n, written):
     ],
 )
 def test_a_year_of_two_digits_is_that_of_python(word, order, meant):
-    assert _forms.moment_text(_forms.date(word, order) / 86400e6) == meant
+    assert _times.moment_text(_times.date(word, order) / 86400e6) == meant
 
 
 @pytest.mark.parametrize("word", ["27.08.124", "27.08.4", "31.02.24", "1.2.3"])
 def test_other_years_are_no_dates(word):
-    assert _forms.date(word, "day first") is None
+    assert _times.date(word, "day first") is None
 
 
 @pytest.mark.parametrize(("written", "order"), [("%d.%m.%y", "day first"), ("%m/%d/%y", "month first")])
@@ -516,7 +516,7 @@ def test_an_m_that_may_be_anything_and_times_of_day_are_no_durations(words):
 )
 def test_clocks_behind_dates_may_have_points(word, moment):
     expected = None if moment is None else float(np.datetime64(moment, "us").astype(np.int64))
-    assert _forms.date(word, "day first") == expected
+    assert _times.date(word, "day first") == expected
 
 
 @pytest.mark.parametrize(
@@ -537,7 +537,7 @@ def test_clocks_behind_dates_may_have_points(word, moment):
     ],
 )
 def test_two_digit_years_are_those_of_one_hundred(years, first, last, monkeypatch):
-    monkeypatch.setattr(_forms, "_this_year", lambda: 2026)
+    monkeypatch.setattr(_times, "_this_year", lambda: 2026)
     years = list(years)
     x = [f"{13 + k % 15:02}/{1 + k % 12:02}/{years[k % len(years)]:02}" for k in range(300)]
     H, _ = table_of({"born": x}, halves(300))

@@ -25,7 +25,7 @@ from repeats import trials
 import pnorm
 from pnorm import _categories, _checks
 from pnorm._command import plan
-from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, _readings, from_table
+from pnorm.rankers import TableWarning, UnknownLevelWarning, _numbers, _readings, _text, _times, from_table
 from pnorm.rankers._forms import Form
 from pnorm.rankers._notes import LEFT_OUT
 from pnorm.rankers._readings import Where
@@ -509,9 +509,9 @@ NO_NUMBERS = [
 
 @pytest.mark.parametrize(("words", "values"), NUMBERS)
 def test_text_that_is_numbers(words, values):
-    form, doubt = _forms.number_form([word.strip() for word in words])
+    form, doubt = _numbers.number_form([word.strip() for word in words])
     assert not doubt
-    assert [_forms.number(word.strip(), form) for word in words] == values
+    assert [_numbers.number(word.strip(), form) for word in words] == values
     G = quietly({"n": words, "x": [0] * len(words)}, {"n": ["?"] * 3, "x": [1] * 3})
     assert G.plan[0].kind == "number"
     cuts = [float(name.split(" > ")[1]) for name in G.names if name.startswith("n > ")]
@@ -527,7 +527,7 @@ def test_text_that_is_numbers(words, values):
 
 @pytest.mark.parametrize("words", NO_NUMBERS)
 def test_text_that_is_no_number(words):
-    assert _forms.number_form(words)[0] is None
+    assert _numbers.number_form(words)[0] is None
 
 
 def test_the_mark_before_the_fraction_can_be_told():
@@ -683,11 +683,11 @@ def test_a_number_with_two_meanings_is_told_of_each_time():
 
 def test_percentages_and_letters_have_either_mark():
     words = ["12.5 %", "7,25 %", "3 %", "1.000,5 %"] * 5
-    form = _forms.Text(list(dict.fromkeys(words))).most_of("number", dict.fromkeys(words, 5)).form
+    form = _text.Text(list(dict.fromkeys(words))).most_of("number", dict.fromkeys(words, 5)).form
     assert form == Form(unit="%", mixed=True)
-    assert [_forms.number(word, form) for word in (*words[:4], "5", "1,234 %")] == [12.5, 7.25, 3, 1000.5, None, None]
+    assert [_numbers.number(word, form) for word in (*words[:4], "5", "1,234 %")] == [12.5, 7.25, 3, 1000.5, None, None]
     form = Form(unit="$", scaled=True, mixed=True)
-    assert [_forms.number(word, form) for word in ("$1.2k", "1,2k", "2m", "1,234k")] == [1200, 1200, 2e6, None]
+    assert [_numbers.number(word, form) for word in ("$1.2k", "1,2k", "2m", "1,234k")] == [1200, 1200, 2e6, None]
 
 
 @pytest.mark.parametrize(
@@ -704,7 +704,7 @@ def test_percentages_and_letters_have_either_mark():
     ],
 )
 def test_one_number_in_twenty_may_be_a_slip(n_rows, form):
-    assert _forms.Text([*n_rows]).most_of("number", n_rows).form == form
+    assert _text.Text([*n_rows]).most_of("number", n_rows).form == form
 
 
 def test_text_that_is_numbers_but_for_a_word_says_so():
@@ -755,10 +755,10 @@ DATES = [
 
 @pytest.mark.parametrize(("words", "dates"), DATES)
 def test_text_that_is_dates(words, dates):
-    form, doubt = _forms.date_form(words)
+    form, doubt = _times.date_form(words)
     assert not doubt
     moments = [np.datetime64(date, "us").astype(np.int64).item() for date in dates]
-    assert [_forms.date(word, form.order) for word in words] == moments
+    assert [_times.date(word, form.order) for word in words] == moments
     G = made({"d": words}, {"d": ["", "?", "NA"]})
     assert G.plan[0].kind == "date"
     assert np.array_equal(G.evaluate({"d": words}), G.evaluate({"d": np.array(dates, "M8[us]")}))
@@ -771,14 +771,14 @@ def test_text_that_is_dates(words, dates):
      ["2020-01-01 " + "1" * 200]],
 )  # fmt: skip
 def test_text_that_is_no_date(words):
-    assert _forms.date_form(words)[0] is None
+    assert _times.date_form(words)[0] is None
 
 
 def test_many_dates_are_read_as_one_by_one():
     words = [f"20{i // 336:02}-{i // 28 % 12 + 1:02}-{i % 28 + 1:02} 0{i % 10}:00:0{i % 7}" for i in range(2000)]
-    assert len(words) > _forms.MANY
-    assert _forms.dates(words, "") == [_forms.date(word) for word in words]
-    assert _forms.dates([*words, "2020-02-30 00:00:00"], "") is None
+    assert len(words) > _times.MANY
+    assert _times.dates(words, "") == [_times.date(word) for word in words]
+    assert _times.dates([*words, "2020-02-30 00:00:00"], "") is None
 
 
 def test_the_order_of_day_and_month_can_be_told():
@@ -812,7 +812,7 @@ DAYS_OF = [
 
 @pytest.mark.parametrize(("word", "days"), DAYS_OF)
 def test_numbers_with_units_of_time_are_durations(word, days):
-    assert _forms.duration(word) == pytest.approx(86400e6 * days, abs=0.5)
+    assert _times.duration(word) == pytest.approx(86400e6 * days, abs=0.5)
 
 
 @pytest.mark.parametrize(
@@ -835,7 +835,7 @@ def test_numbers_with_units_of_time_are_durations(word, days):
     ],
 )
 def test_other_words_are_no_durations(word):
-    assert _forms.duration(word) is None
+    assert _times.duration(word) is None
 
 
 @pytest.mark.parametrize(
@@ -873,7 +873,7 @@ def test_a_decimal_comma_that_was_found_is_noted(form, kinds, note):
 
 
 def test_a_long_duration_is_written_in_one_unit_and_the_text_reads_back():
-    assert [_forms.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25, 0.0, -1e-13)] == [
+    assert [_times.span_text(days) for days in (1168.8, 1.5, 1.35, 0.01, -1095.84, 9.3 * 365.25, 0.0, -1e-13)] == [
         "3.2 years", "1 d 12 h", "1 d 8 h 24 min", "14 min 24 s", "-36 months", "9.3 years", "0 d", "0 d",
     ]  # fmt: skip
     for years, months in itertools.product((1, 2, 3, 4, 30), range(1, 12)):
@@ -881,12 +881,12 @@ def test_a_long_duration_is_written_in_one_unit_and_the_text_reads_back():
             f"{years} year{'s' * (years > 1)} {months} month{'s' * (months > 1)}",
             years * 365.25 + months * 30.44,
         )
-        assert _forms.span_text(days) == text
-        assert _forms.span_text(-days) == f"-{text}"
-        assert _forms.duration(text) == round(86400e6 * days)
-    assert not [days for days in range(366, 20_000) if "month" in _forms.span_text(days) and days % 761]  # whole days
+        assert _times.span_text(days) == text
+        assert _times.span_text(-days) == f"-{text}"
+        assert _times.duration(text) == round(86400e6 * days)
+    assert not [days for days in range(366, 20_000) if "month" in _times.span_text(days) and days % 761]  # whole days
     for days in (1168.8, 1.5, 0.01, -1095.84, -1.25, 400.123456):
-        assert _forms.duration(_forms.span_text(days)) == pytest.approx(86400e6 * days, abs=1.0)
+        assert _times.duration(_times.span_text(days)) == pytest.approx(86400e6 * days, abs=1.0)
 
 
 def tenures(n, odd=0):
@@ -970,7 +970,7 @@ def test_numbers_of_which_nearly_all_differ_are_an_id(n_copies, is_id):
     ],
 )
 def test_midnight_may_be_24_hours_and_one_slip_is_no_duration(words, several):
-    assert _forms.many_beyond_a_day(words) == several
+    assert _times.many_beyond_a_day(words) == several
 
 
 def test_declared_levels_are_levels_even_if_they_are_words_for_missing():
@@ -1860,13 +1860,13 @@ def test_a_word_that_reads_in_another_spelling_stays_unread():
 
 
 def test_letters_that_may_be_units_are_no_powers_of_ten():
-    assert _forms.number_form(["5m", "30m"])[0] is None
-    assert _forms.number_form(["$5m", "30"])[0].scaled
-    assert _forms.number_form(["5 USD", "$7", "8 CAD"])[0] is None
+    assert _numbers.number_form(["5m", "30m"])[0] is None
+    assert _numbers.number_form(["$5m", "30"])[0].scaled
+    assert _numbers.number_form(["5 USD", "$7", "8 CAD"])[0] is None
     for word in ("1.2k", "2.3k", "1.15k", "4.35m", "0.7bn"):
-        power = 10 ** _forms.SCALES[word.lstrip("0123456789.")]
+        power = 10 ** _numbers.SCALES[word.lstrip("0123456789.")]
         exact = Fraction(word.rstrip("kmbn")) * power
-        assert _forms.number(word, Form(".", scaled=True)) == float(exact)
+        assert _numbers.number(word, Form(".", scaled=True)) == float(exact)
 
 
 def apart(values):
@@ -2080,8 +2080,8 @@ def test_a_zero_in_front_is_no_thousand(words, values):
     column = [word for word in words for _ in range(20)]
     H = made({"z": column}, {"z": column[::-1]})
     assert H.plan[0].kind == "number"
-    form, doubt = _forms.number_form(words)
-    assert (doubt, [_forms.number(word, form) for word in words]) == ("", values)
+    form, doubt = _numbers.number_form(words)
+    assert (doubt, [_numbers.number(word, form) for word in words]) == ("", values)
 
 
 def test_a_forgotten_level_of_an_ordered_kind_may_be_added():
@@ -2204,8 +2204,8 @@ def test_dates_of_loans_logs_and_statistics_programs(cells, first, parts):
     G, _ = said_if_any(*sides(cells * 40))
     assert G.plan[0].kind == "date"
     assert parts is None or set(G.column_names) - {"rest"} == {f"c ({part})" for part in parts}
-    earliest = min(_forms.date(cell, G._sources[0].reading.form.order, False, 1969) for cell in cells)
-    assert _forms.moment_text(earliest / 86400e6) == first
+    earliest = min(_times.date(cell, G._sources[0].reading.form.order, False, 1969) for cell in cells)
+    assert _times.moment_text(earliest / 86400e6) == first
 
 
 def test_digits_that_are_masked_are_not_advised_to_be_missing():

@@ -11,7 +11,8 @@ from repeats import examples
 import pnorm
 from pnorm._checks import cells
 from pnorm._checks.words import numeral, plain_numbers, reads_as_missing
-from pnorm.rankers._forms import Form, number, number_form
+from pnorm.rankers._forms import Form
+from pnorm.rankers._numbers import number, number_form
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

@@ -23,7 +23,7 @@ from repeats import each_value
 
 import pnorm
 from pnorm import rankers
-from pnorm._reasons.scorecard import _last_micro
+from pnorm._reasons.card_sql import _last_micro
 from pnorm.rankers import UnknownLevelWarning
 from pnorm.rankers._readings import DAY, HOUR
 
@@ -210,7 +210,7 @@ def test_lines_become_steps_of_one_point_and_stay_at_their_ends():
 
 
 def test_pairs_in_another_order_are_counted():
-    from pnorm._reasons.scorecard import _changed
+    from pnorm._reasons.rounding import _changed
 
     for n in (1, 2, 7, 40):
         f_pos, f_neg = RNG.integers(0, 9, n) / 7.0, RNG.integers(0, 9, 2 * n) / 7.0

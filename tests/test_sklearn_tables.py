@@ -98,7 +98,7 @@ def test_what_is_chosen_among_is_made_once(monkeypatch, frame):
     import pnorm.rankers._from_table as module
 
     made = []
-    monkeypatch.setattr(module, "_tell", lambda learned, of_estimator: made.append(learned))
+    monkeypatch.setattr(module, "tell", lambda learned, of_estimator: made.append(learned))
     model = PNormPush().fit(*frame)
     assert len(made) == 1
     assert model.kind_ in ["line + cuts", "steps", "lines"]

@@ -23,7 +23,7 @@ from pnorm._reasons.explain import spread_of_score
 from pnorm._report.verdicts import (
     counted_together,
 )
-from pnorm.rankers._from_table import is_of_columns
+from pnorm.rankers._notes import is_of_columns
 
 _MATTERS = 0.2
 """The standard deviation of the trend of --time, as a share of that of the score, from which on there is a note."""

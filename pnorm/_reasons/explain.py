@@ -15,11 +15,11 @@ from pnorm import _checks
 from pnorm._categories import Seen, UnknownLevelWarning, tell
 from pnorm._checks import DATE, DURATION, NUMBER, TIME, Coefficients, DataFrame, Rows, Vector, Weights, sheet
 from pnorm._checks.text import shown
-from pnorm._reasons.shapes import Leaf, leaves, of_tables, places_of
+from pnorm._reasons.leaves import Leaf, leaves, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, WeakRankers, as_rankers
-from pnorm.rankers._forms import with_unit
+from pnorm.rankers._numbers import with_unit
 
 _ROWS, _COLUMNS = 10, 6
 """Size of the table that is printed."""

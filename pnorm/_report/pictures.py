@@ -15,7 +15,7 @@ from pnorm._reasons.shapes import Shape
 from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number
 from pnorm._report.markup import percent, text
-from pnorm.rankers._forms import UNITS_OF_TIME
+from pnorm.rankers._times import UNITS_OF_TIME
 
 _LEVELS, _ALIKE, _BINS, _OUTSIDE = 12, 5, 30, 0.01
 """Lines of levels, levels of one value from which on they share a line, columns of shares, and the share of rows beyond

@@ -23,7 +23,8 @@ from pnorm._reasons.drift import Drift
 from pnorm._reasons.drift import drift as compared
 from pnorm._reasons.explain import average_row, beside_means, means_of, parts_of, without_level_trends
 from pnorm._reasons.importance import Importance, importance
-from pnorm._reasons.shapes import Shapes, places_of, shapes
+from pnorm._reasons.leaves import places_of
+from pnorm._reasons.shapes import Shapes, shapes
 from pnorm._recorders import progress_range
 from pnorm._report import content, markup
 from pnorm._report.findings import Findings, Row

@@ -16,7 +16,7 @@ from pnorm._checks import reads_as_missing
 from pnorm._checks.text import counted, shown
 from pnorm._checks.text import first as listed
 from pnorm._tables.source import TableError
-from pnorm.rankers import _forms
+from pnorm.rankers import _numbers, _times
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST
 
 BLANKS = " "
@@ -439,12 +439,12 @@ def _kind(word: str) -> str | None:
         return None
     if _DIGITS.fullmatch(word):
         return "number"
-    form, doubt = _forms.number_form((word,))
+    form, doubt = _numbers.number_form((word,))
     if form is not None or doubt:
         return "number"
-    if any(_forms.date(word, order) is not None for order in (DAY_FIRST, MONTH_FIRST)):
+    if any(_times.date(word, order) is not None for order in (DAY_FIRST, MONTH_FIRST)):
         return "date"
-    return "time" if _forms.time(word) is not None else ""
+    return "time" if _times.time(word) is not None else ""
 
 
 def _are_counted(words: Sequence[str]) -> bool:

@@ -27,18 +27,11 @@ from pnorm.rankers._base import (
     from_dict,
     names_of,
 )
-from pnorm.rankers._columns import (
-    _Columns,
-    _Normalized,
-    _Thresholds,
-    columns,
-    normalized,
-    quantile_thresholds,
-    thresholds,
-)
+from pnorm.rankers._columns import _Columns, _Normalized, columns, normalized
 from pnorm.rankers._from_table import from_table
 from pnorm.rankers._levels import _Categories, categories
 from pnorm.rankers._notes import TableWarning
+from pnorm.rankers._thresholds import _Thresholds, quantile_thresholds, thresholds
 
 __all__ = [
     "Rankers",

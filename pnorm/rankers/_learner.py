@@ -16,9 +16,9 @@ from pnorm import _checks
 from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, ONLY, VALUES, Lines
 from pnorm._checks.text import shown
-from pnorm.rankers import _forms, _notes, _oddities
+from pnorm.rankers import _notes, _numbers, _oddities, _times
 from pnorm.rankers._base import LINE, MISSING, Found, Rankers
-from pnorm.rankers._columns import InOrder, Placed, _Thresholds, _thresholds
+from pnorm.rankers._cuts import InOrder, Placed
 from pnorm.rankers._notes import ALL_RARE, ANY_CASE, DOUBTS, HAS_LEVELS, LEFT_OUT, SAID, Learned, Note
 from pnorm.rankers._oddities import LEAST_NUMBERS
 from pnorm.rankers._reader import Reader
@@ -53,6 +53,7 @@ from pnorm.rankers._table import (
     Part,
     Source,
 )
+from pnorm.rankers._thresholds import _Thresholds, _thresholds
 
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
@@ -166,11 +167,11 @@ class Learner(Reader):
         if reading.kind == BOOLEAN:
             self._tell(SAID, self._none_told(text().words))
         elif reading.kind == DURATION:
-            self._tell(SAID, _forms.durations_told(text().words, form))
+            self._tell(SAID, _times.durations_told(text().words, form))
         elif self._wish is None and form.point == "." and self._are_grouped():
-            self._tell(SAID, _forms.thousands_told(text().words))
+            self._tell(SAID, _numbers.thousands_told(text().words))
         elif form.scaled or form.unit not in ("", "%") or form.point or form.mixed:
-            self._tell(SAID, _forms.readings_told(text().words, form))
+            self._tell(SAID, _numbers.readings_told(text().words, form))
         if form.order != self._wish:
             self._tell(SAID, form.order)
         parts = []
@@ -187,8 +188,8 @@ class Learner(Reader):
             made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
-        if reading.kind == DATE and _forms.short_years(text().words):
-            first, last = [_forms.moment_text(days).partition("-")[0] for days in self._ends]
+        if reading.kind == DATE and _times.short_years(text().words):
+            first, last = [_times.moment_text(days).partition("-")[0] for days in self._ends]
             self._tell(SAID, f"two-digit years are read as {f'{first} to {last}' if first < last else first}")
         parts += self._of_words(sum(x.missing))
         if not parts:
@@ -198,13 +199,13 @@ class Learner(Reader):
 
     def _written(self, reading: Reading) -> str:
         """Return a value that reads, and that data bases do not read as it is written; the first of the alphabet."""
-        if reading.kind not in _forms.PLAIN:
+        if reading.kind not in _times.PLAIN:
             return ""
         if reading.kind == NUMBER and reading.form.point != "," and all(side.written for side in self._sides):
             return ""
         if reading.kind == DATE and any(side.kind == NUMBER for side in self._sides):
             return "20240131"
-        odd = [word for word in self._column.text().words if not _forms.PLAIN[reading.kind].fullmatch(word)]
+        odd = [word for word in self._column.text().words if not _times.PLAIN[reading.kind].fullmatch(word)]
         meaning = reading.meaning()
         return next((word for word in sorted(odd) if meaning(word) is not None), "")
 
@@ -293,7 +294,7 @@ class Learner(Reader):
             return label
         if reading.kind == ORDERED:
             return f"{label} > {reading.levels[math.floor(cut)]}"
-        return f"{label} > {_forms.moment_text(cut)}"
+        return f"{label} > {_times.moment_text(cut)}"
 
     def _refuse_id(self, x: InOrder) -> None:
         """Leave out a column of whole numbers whose values identify the rows."""
@@ -371,7 +372,7 @@ class Learner(Reader):
 
     def _refuse_text(self, words: Sequence[str]) -> None:
         digits = [word for word in words[:1000] if _AROUND_DIGITS.fullmatch(word)]
-        if 2 * len(digits) > len(words[:1000]) and not all(map(_forms.is_code, digits)):
+        if 2 * len(digits) > len(words[:1000]) and not all(map(_numbers.is_code, digits)):
             raise AllDiffer(f"digits in a form that does not read as numbers, such as {shown(repr(digits[0]))}")
         raise AllDiffer(_oddities.FREE_TEXT if _oddities.n_words(words) >= _oddities.SENTENCE else ID)
 

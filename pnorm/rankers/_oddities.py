@@ -15,9 +15,9 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import BOOLEAN, DURATION, NUMBER
 from pnorm._checks.text import shown
-from pnorm.rankers import _forms
+from pnorm.rankers import _numbers, _times
 from pnorm.rankers._base import Index
-from pnorm.rankers._columns import InOrder
+from pnorm.rankers._cuts import InOrder
 from pnorm.rankers._forms import Form
 from pnorm.rankers._readings import ORDERED, Reading, derived
 from pnorm.rankers._sides import FEW, LEAST, OneSided, Tally
@@ -116,7 +116,7 @@ def repeated(
     if not 0 < len(counts) <= _MOST_CODES or len(others) > _FEW_WORDS or min(counts.values()) < 2:
         return ()
     if numbers:
-        return () if kind == NUMBER and any(map(_forms.may_be_number, counts)) else tuple(sorted(counts))
+        return () if kind == NUMBER and any(map(_numbers.may_be_number, counts)) else tuple(sorted(counts))
     return () if any(c.isdigit() and c != "0" for word in counts for c in word) else tuple(sorted(counts))
 
 
@@ -128,7 +128,7 @@ def measured(counts: Mapping[Any, int], min_rows: int) -> tuple[str, tuple[str, 
     of_units: Counter[str] = Counter()
     example = ""
     for value, count in counts.items():
-        unit = _forms.unit_after(value.strip()) if isinstance(value, str) else ""
+        unit = _times.unit_after(value.strip()) if isinstance(value, str) else ""
         if unit:
             of_units[unit] += count
             example = example or shown(repr(value))
@@ -251,11 +251,11 @@ def no_date(x: InOrder, words: Sequence[str], form: Form) -> str:
     if values.size < 2 + LEAST_NUMBERS:
         return ""
     for end, next_one, side in ((0, 1, "before"), (-1, -2, "after")):
-        date, other = (_forms.moment_text(float(values[place])) for place in (end, next_one))
+        date, other = (_times.moment_text(float(values[place])) for place in (end, next_one))
         n = counts[end]
         if date[:10] in _NO_DATES and n >= max(_LEAST_BELOW, counts.max()):
             moment = round(86400e6 * float(values[end]))
-            word = next((word for word in words if _forms.date(word, form.order, False, form.first_year) == moment), "")
+            word = next((word for word in words if _times.date(word, form.order, False, form.first_year) == moment), "")
             if word:
                 return f"{word} in {n:,} rows, {APART} {side} {other}"
     return ""

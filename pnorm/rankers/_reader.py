@@ -11,7 +11,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES
 from pnorm._checks.text import shown
-from pnorm.rankers import _forms
+from pnorm.rankers import _forms, _text, _times
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._notes import ANY_CASE, DOUBTS, LEFT_OUT, MOST_NAMED, TWO, UNCLEAR, WORDS, Note
 from pnorm.rankers._oddities import LEAST_NUMBERS, in_likely_order, repeated
@@ -124,13 +124,13 @@ class Reader:
             raise LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
         return self._of_text(text, kinds, numbers, any(side.declared for side in there))
 
-    def _of_text(self, text: _forms.Text, kinds: set[str], numbers: bool, declared: bool) -> Reading:
+    def _of_text(self, text: _text.Text, kinds: set[str], numbers: bool, declared: bool) -> Reading:
         """Return the reading of text that fits all words; a category if none does."""
         words = text.words
         if not words:
             return Reading(CATEGORY if numbers else BOOLEAN)
         only_text = kinds == {VALUES} and not numbers
-        if not numbers and _forms.all_of(_forms.truth, words) is not None:
+        if not numbers and _forms.all_of(_times.truth, words) is not None:
             return Reading(BOOLEAN, levels=_no_and_yes(words))
         if declared:
             return Reading(CATEGORY)
@@ -165,7 +165,7 @@ class Reader:
                     n_rows[value.strip()] += n
         return n_rows
 
-    def _nearly(self, text: _forms.Text, doubt: str) -> Reading:
+    def _nearly(self, text: _text.Text, doubt: str) -> Reading:
         """Return the reading of nearly all words; a category, with what is in doubt, if there is none."""
         n_rows, n_known = self._n_rows(), sum([side.tally.known for side in self._sides])
         n_others, spare = n_known - n_rows.total(), _forms.TOLERATED * n_known
@@ -252,7 +252,7 @@ class Reader:
             return None
         return self._without(replace(reading, missing=words), tuple(of_words), lost)
 
-    def _form(self, asked: str, wish: str, text: _forms.Text) -> Form:
+    def _form(self, asked: str, wish: str, text: _text.Text) -> Form:
         """Return the form of a kind that a user asks for, which fits most values."""
         if asked == NUMBER:
             form = text.number()[0]
@@ -273,5 +273,5 @@ class Reader:
 
 def _no_and_yes(words: Sequence[str]) -> tuple[str, ...]:
     """Return the words for no and yes, if there is one for each."""
-    of_truth = {_forms.TRUTHS.get(word.lower()): word for word in words}
+    of_truth = {_times.TRUTHS.get(word.lower()): word for word in words}
     return (of_truth[0.0], of_truth[1.0]) if len(words) == len(of_truth) == 2 and None not in of_truth else ()

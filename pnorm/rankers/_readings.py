@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import EXAMPLES, Column, Seen, Unread
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
-from pnorm.rankers import _forms
+from pnorm.rankers import _numbers, _times
 from pnorm.rankers._forms import Form
 
 CATEGORY, ORDERED = "category", "ordered"
@@ -34,7 +34,7 @@ DAY, HOUR = 86400e6, 3600e6
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
-LEVELS_OF = {"weekday": DAYS, "month": _forms.MONTHS}
+LEVELS_OF = {"weekday": DAYS, "month": _times.MONTHS}
 """The levels of what is read off a date."""
 
 
@@ -183,7 +183,7 @@ class Reading:
         known = list(itertools.compress(values, there))
         meanings: Sequence[float | None] | None = None
         if self.kind == DATE and all(isinstance(value, str) for value in known):
-            meanings = _forms.dates([value.strip() for value in known], self.form.order, True, self.form.first_year)
+            meanings = _times.dates([value.strip() for value in known], self.form.order, True, self.form.first_year)
         if meanings is None:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
@@ -199,7 +199,7 @@ class Reading:
             _checks.numeral(word)
             return True  # of another mark before the fraction; a number in a column of numbers
         spellings = (word, word.upper(), word.title(), word.replace(" ", ""))
-        if self.form.mixed and any(map(_forms.may_be_number, spellings)):
+        if self.form.mixed and any(map(_numbers.may_be_number, spellings)):
             return True  # a number of which it is not clear which one
         levels = [_checks.folded(level) for level in self.levels if isinstance(level, str)]
         return word in levels or any(meaning is not None for meaning in self.meanings(spellings))
@@ -210,7 +210,7 @@ class Reading:
         is_one = len({side.where for side in found}) == 1
         first = min(found, key=lambda side: side.rows[0]) if is_one else found[0]
         n, of = [sum(counts) for counts in zip(*[(side.unknown, side.n) for side in sides], strict=True)]
-        unit = _forms.unit_after(first.found[0].strip("'")) if self.kind == NUMBER else ""
+        unit = _times.unit_after(first.found[0].strip("'")) if self.kind == NUMBER else ""
         correct = "correct them" if unit in ("", "time") else "remove the unit"
         return ValueError(
             f"{first.where} has {first.found[0]} at {first.at()}, which is to be {self.called()}, and {n:,} of the "
@@ -237,16 +237,16 @@ class Reading:
         if kind == ORDERED:
             return self._place
         of_word: dict[str, Callable[[str], float | None]] = {
-            NUMBER: lambda word: _forms.number(word, form),
+            NUMBER: lambda word: _numbers.number(word, form),
             BOOLEAN: _truth,
-            DATE: lambda word: _forms.date(word, form.order, True, form.first_year),
-            TIME: _forms.time,
-            DURATION: lambda word: _forms.duration(word, form.unit),
+            DATE: lambda word: _times.date(word, form.order, True, form.first_year),
+            TIME: _times.time,
+            DURATION: lambda word: _times.duration(word, form.unit),
         }
         of_number: dict[str, Callable[[float], float | None]] = {
             NUMBER: lambda x: None if form.unit == "%" else x,
             BOOLEAN: lambda x: x if x in (0.0, 1.0) else None,
-            DATE: lambda x: _forms.date(str(_whole(x)), "", True),
+            DATE: lambda x: _times.date(str(_whole(x)), "", True),
         }
         read, convert = of_word[kind], of_number.get(kind)
 
@@ -291,7 +291,7 @@ def _is_infinite(value: Any) -> bool:
 
 
 def _truth(word: str) -> float | None:
-    return _forms.TRUTHS.get(word.lower())
+    return _times.TRUTHS.get(word.lower())
 
 
 def _whole(value: float) -> Any:

@@ -16,9 +16,9 @@ from pnorm import _checks
 from pnorm._categories import Unread
 from pnorm._checks import BOOLEAN, NUMBER, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
 from pnorm.rankers._base import Index
-from pnorm.rankers._columns import InOrder, in_order
-from pnorm.rankers._forms import Text
+from pnorm.rankers._cuts import InOrder, in_order
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
+from pnorm.rankers._text import Text
 
 _GAP = 0.1
 """The distance of a range from all others, at least, as a share of the width of the column."""

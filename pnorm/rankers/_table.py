@@ -18,12 +18,12 @@ from pnorm._checks.text import aligned, first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._storage.store import OfFeature, Piece
-from pnorm.rankers import _forms
+from pnorm.rankers import _numbers, _times
 from pnorm.rankers._base import Found, Index, Rankers, Signs, kind
-from pnorm.rankers._columns import _Thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._levels import _Categories
 from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, RARE, Reading, Where, derived
+from pnorm.rankers._thresholds import _Thresholds
 
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """The parts that are read from columns of a kind. Of other kinds, the column itself is used."""
@@ -37,7 +37,7 @@ NO_WORD = "(none)"
 UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since midnight", "hour": "hours"}
 """The units of these parts."""
 
-WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
+WRITTEN = {"trend": _times.moment_text, "days": _times.span_text, "hours": _times.clock_text}
 """Formats of these numbers; others are printed as numbers."""
 
 _NOTE = 300
@@ -118,8 +118,8 @@ class ColumnPlan:
     @property
     def _thousands(self) -> tuple[str, str]:
         """A number whose point may stand between thousands, and the number that it then is; otherwise empty texts."""
-        told = next((part for part in self.note.split("; ") if _forms.MAY_MEAN in part), "")
-        number, _, other = told.partition(f", {_forms.MAY_MEAN} ")
+        told = next((part for part in self.note.split("; ") if _numbers.MAY_MEAN in part), "")
+        number, _, other = told.partition(f", {_numbers.MAY_MEAN} ")
         return number.partition(" is read as ")[0], other
 
     @property
@@ -527,7 +527,7 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             raise ValueError(f"'sources' of a table have column {column} twice, or more columns than its width {width}")
         form = Form(
             of.choice("point", ("", ".", ",")),
-            of.choice("unit", ("", *_forms.UNITS, "min", "mo")),
+            of.choice("unit", ("", *_numbers.UNITS, "min", "mo")),
             of.choice("order", ("", DAY_FIRST, MONTH_FIRST)),
             of.flag("scaled"),
             of.flag("mixed"),

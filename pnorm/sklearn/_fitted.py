@@ -15,7 +15,7 @@ from pnorm._categories import warn
 from pnorm._checks import Vector
 from pnorm._cutoff import Cutoff
 from pnorm._reasons.explain import each_part
-from pnorm._reasons.shapes import of_tables, places_of
+from pnorm._reasons.leaves import of_tables, places_of
 from pnorm._score import sigmoid
 from pnorm._trace import RANK_BY, Trace
 from pnorm.diagnostics._certificate import Certificate, _certificate_of_model
