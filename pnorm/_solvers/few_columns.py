@@ -73,7 +73,9 @@ def minimise_few(
         lam, chosen = np.zeros_like(lam), set()
     tried: dict[int, None] = {}
     progress.tol = max(tol, _ROUGH)
-    while len(chosen) < most:
+    for _ in few.names:  # none of them is tried twice
+        if len(chosen) >= most:
+            break
         best = _best(problem, problem.point(lam), penalty, column, chosen.union(tried))
         if best is None:
             break

@@ -110,15 +110,16 @@ def deal(positive: NDArray[np.bool_], n: int, rng: np.random.Generator, units: I
     There are n folds, or as many as leave each with both classes. Without units, or if these are too few, rows are
     dealt one by one.
     """
-    of = np.arange(positive.size) if units is None else units
-    drawn = [rng.permutation(own) for own in by_class(of, positive)]
-    number = np.empty(sum([own.size for own in drawn]), np.intp)
-    for fewer in range(n, 1, -1):
-        for own in drawn:
-            number[own] = np.arange(own.size) % fewer
-        if all([np.bincount(number[of[side]], minlength=fewer).all() for side in (positive, ~positive)]):
-            return number[of]
-    return deal(positive, n, rng, None)
+    alone = np.arange(positive.size)
+    for of in (alone,) if units is None else (units, alone):
+        drawn = [rng.permutation(own) for own in by_class(of, positive)]
+        number = np.empty(sum([own.size for own in drawn]), np.intp)
+        for fewer in range(n, 1, -1):
+            for own in drawn:
+                number[own] = np.arange(own.size) % fewer
+            if all([np.bincount(number[of[side]], minlength=fewer).all() for side in (positive, ~positive)]):
+                return number[of]
+    raise ValueError("each class needs two rows that can be dealt into folds")
 
 
 def once(units: Index | None, sizes: Sequence[int]) -> list[NDArray[np.bool_]]:

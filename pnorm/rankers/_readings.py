@@ -101,17 +101,18 @@ class Reading:
 
         A column of another type is refused, and so are infinite numbers.
         """
-        x, unread = self._read(self.own(cells), at)
-        return x, replace(unread, words=self._words(cells))
+        own = self.own(cells)
+        x, unread = self._read(own, at)
+        if own is cells or cells.plain is not None or not isinstance(own.values, Coded):
+            return x, unread
+        return x, replace(unread, words=self._words(cells.values, own.values))
 
-    def _words(self, cells: Cells) -> tuple[tuple[str, int], ...]:
-        """Return how many rows have each word that counts as missing."""
-        if not self.missing or cells.plain is not None or not isinstance(cells.values, Coded):
-            return ()
+    def _words(self, before: Any, own: Coded) -> tuple[tuple[str, int], ...]:
+        """Return how many rows have each word that counts as missing, which is not among the own values."""
         counts: Counter[str] = Counter()
-        n_rows = np.bincount(cells.values.codes, minlength=len(cells.values.values)).tolist()
-        for value, n in zip(cells.values.values, n_rows, strict=True):
-            if isinstance(value, str) and n and (word := _checks.folded(value)) in self.missing:
+        n_rows = np.bincount(own.codes, minlength=len(own.values)).tolist()
+        for value, kept, n in zip(before.values, own.values, n_rows, strict=True):
+            if kept is None and isinstance(value, str) and n and (word := _checks.folded(value)) in self.missing:
                 counts[word] += n
         return tuple(counts.items())
 
