@@ -162,9 +162,8 @@ def test_words_among_numbers_have_indicators_of_their_own(words, levels, of):
     if sqlite3.sqlite_version_info >= (3, 35):
         with contextlib.closing(sqlite3.connect(":memory:")) as db:
             db.execute('CREATE TABLE "rows" (n, x, z)')
-            db.executemany(
-                'INSERT INTO "rows" VALUES (?, ?, ?)', [(k, row["x"], row["z"]) for k, row in enumerate(rows)]
-            )
+            typed = [(k, float(x) if x and x.isdigit() else x, z) for k, (x, z) in enumerate(map(dict.values, rows))]
+            db.executemany('INSERT INTO "rows" VALUES (?, ?, ?)', typed)
             told = db.execute(f"SELECT points FROM ({card.to_sql()}) ORDER BY n").fetchall()
         assert [of_row[0] for of_row in told] == points.tolist()
 

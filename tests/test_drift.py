@@ -17,7 +17,7 @@ from scipy.stats import chi2_contingency
 
 import pnorm
 from pnorm import rankers
-from pnorm._reasons import drift as _drift
+from pnorm._reasons import moved as _moved
 
 RNG = np.random.default_rng(5)
 CITIES = ["Rome", "Oslo", "Bari", "Nice"]
@@ -202,7 +202,7 @@ def test_the_index_and_the_test_against_slow_ones():
         last = groups.pop()
         groups[-1] = [x + y for x, y in zip(groups[-1], last, strict=True)]
         p = chi2_contingency(np.array(groups)[:, :2], correction=False).pvalue
-        assert _drift._p_value(then, now, 500, 300, False) == pytest.approx(p)
+        assert _moved._p_value(then, now, 500, 300, False) == pytest.approx(p)
         assert column.p_value >= p
     assert kept.score.cuts == tuple(sorted(kept.score.cuts))
 
@@ -210,17 +210,17 @@ def test_the_index_and_the_test_against_slow_ones():
 def test_bins_in_which_few_rows_are_expected_are_merged():
     then, now = np.array([0.5, 0.48, 0.01, 0.01]), np.array([0.5, 0.46, 0.02, 0.02])
     merged = chi2_contingency([[50, 48 + 2], [50, 46 + 4]], correction=False).pvalue
-    assert _drift._p_value(then, now, 100, 100, False) == pytest.approx(merged)
-    assert _drift._p_value(then, now, 4, 4, False) == 1.0
+    assert _moved._p_value(then, now, 100, 100, False) == pytest.approx(merged)
+    assert _moved._p_value(then, now, 4, 4, False) == 1.0
     by_size = chi2_contingency([[500, 480 + 20], [50, 46 + 4]], correction=False).pvalue
-    assert _drift._p_value(then[[2, 0, 3, 1]], now[[2, 0, 3, 1]], 1000, 100, True) == pytest.approx(by_size)
+    assert _moved._p_value(then[[2, 0, 3, 1]], now[[2, 0, 3, 1]], 1000, 100, True) == pytest.approx(by_size)
 
 
 def test_holm_against_its_definition():
     p = RNG.random(9) ** 4
     order = np.argsort(p)
     slow = [max(min(1.0, p[order[j]] * (9 - j)) for j in range(np.flatnonzero(order == i)[0] + 1)) for i in range(9)]
-    np.testing.assert_allclose(_drift._holm(p), slow)
+    np.testing.assert_allclose(_moved._holm(p), slow)
 
 
 @pytest.mark.parametrize("weight", [None, [1, 2, 0, 3, 1, 1]])

@@ -15,7 +15,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Coefficients, DataFrame, Vector, Weights, sheet
 from pnorm._checks.text import first, joined, shown
-from pnorm._reasons.moved import ColumnDrift, _judged, _moved, _of_numbers
+from pnorm._reasons.moved import MUCH, SOME, ColumnDrift, _judged, _moved, _of_numbers
 from pnorm._reasons.profile import (
     LEVELS,
     TREND,
@@ -28,9 +28,6 @@ from pnorm._reasons.profile import (
     profiled,
 )
 from pnorm.rankers import WeakRankers, as_rankers
-
-SOME, MUCH = 0.1, 0.25
-"""The customary marks of the population stability index."""
 
 MEANING = f"PSI, the population stability index, is 0 if nothing changed; {MUCH} or more is much."
 """A sentence below lists of what moved."""

@@ -13,7 +13,6 @@ from scipy.special import chdtrc
 
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
-from pnorm._reasons.drift import SOME
 from pnorm._reasons.profile import (
     LEVELS,
     TREND,
@@ -25,6 +24,9 @@ from pnorm._reasons.profile import (
     value_named,
 )
 from pnorm._reasons.shapes import values_text
+
+SOME, MUCH = 0.1, 0.25
+"""The customary marks of the population stability index."""
 
 _LEAST = 5.0
 """Rows that are expected in each bin of a test, in the smaller table."""

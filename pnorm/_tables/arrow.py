@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -72,6 +71,7 @@ class ArrowStream(Stream):
         self.kind = "Parquet" if is_parquet else "Arrow"
         with self._opened() as file:
             schema = file.schema_arrow if is_parquet else file.schema
+            self._n_rows = int(file.metadata.num_rows) if is_parquet else None
             about = schema.pandas_metadata
         index = about.get("index_columns") if isinstance(about, dict) else None
         of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
@@ -105,13 +105,11 @@ class ArrowStream(Stream):
                 found = pyarrow.ipc.open_file(file, options=options)
             yield found
 
-    @functools.cached_property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        """The number of rows, where the file says it."""
-        with self._opened() as file:
-            if self.kind == "Parquet":
-                return int(file.metadata.num_rows)
-            return file.count_rows() if hasattr(file, "count_rows") else getattr(file, "num_rows", None)
+    def n_rows(self) -> int | None:
+        if self._n_rows is None:
+            with self._opened() as file:
+                self._n_rows = file.count_rows() if hasattr(file, "count_rows") else getattr(file, "num_rows", None)
+        return self._n_rows
 
     def _tables(self, file: Any, columns: list[str], rows: int) -> Iterator[Any]:
         import pyarrow
@@ -120,7 +118,7 @@ class ArrowStream(Stream):
             yield file
         elif self.kind == "Arrow":
             yield from (pyarrow.Table.from_batches([file.get_batch(k)]) for k in range(file.num_record_batches))
-        elif self.n_rows is not None and rows >= self.n_rows:
+        elif self._n_rows is not None and rows >= self._n_rows:
             yield file.read(columns=columns, use_threads=False)
         else:
             for batch in file.iter_batches(batch_size=rows, columns=columns, use_threads=False):
@@ -135,5 +133,5 @@ class ArrowStream(Stream):
                     size = min(rows, table.num_rows - start)
                     yield table.slice(start, size), size, numbered(row + start, self.path)
                 row += table.num_rows
-        if self.kind == "Parquet" and row != self.n_rows:
-            raise TableError(f"{self.path} declares {self.n_rows} rows, but contains {row}")
+        if self.kind == "Parquet" and row != self._n_rows:
+            raise TableError(f"{self.path} declares {self._n_rows} rows, but contains {row}")

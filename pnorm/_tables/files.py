@@ -60,7 +60,7 @@ class Files(Input):
         return [*of_files, *odd_lines(sum([Counter(file.odd_lines) for file in self._files], Counter[str]()))]
 
     def n_rows(self) -> int | None:
-        sizes = [file.n_rows for file in self._files]
+        sizes = [file.n_rows() for file in self._files]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def parts(self, columns: Sequence[int] | None, rows: int) -> Iterator[Part]:

@@ -67,13 +67,16 @@ class Stream(ABC):
     kind: str
     names: Sequence[str]
     index: frozenset[str] = frozenset()
-    n_rows: int | None = None
     notes: Sequence[str] = ()
     """Assumptions about its format, one sentence each."""
     elsewhere: str = ""
     """The other sheets of a workbook, as the end of a message on a column that this one lacks; else empty."""
     odd_lines: Mapping[str, int] = MappingProxyType({})
     """The numbers of lines that are left out or read otherwise, by what is told of them, when all were read."""
+
+    def n_rows(self) -> int | None:
+        """Return the number of rows if it is known without reading them."""
+        return None
 
     @abstractmethod
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:

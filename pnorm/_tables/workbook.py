@@ -46,12 +46,15 @@ class WorkbookStream(Stream):
             del rows[:n_names]
         columns = [[None if row[c] == "" else row[c] for _, row in rows] for c in range(width)]
         kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
-        self._numbers, self._sheet, self.n_rows = [number for number, _ in rows], chosen, len(rows)
+        self._numbers, self._sheet = [number for number, _ in rows], chosen
         try:
             self.names = named(path, [header[c] for c in kept], notes)
         except TableError as error:
             raise TableError(f"{error}{self.elsewhere}") from None
         self._columns = {name: columns[c] for name, c in zip(self.names, kept, strict=True)}
+
+    def n_rows(self) -> int:
+        return len(self._numbers)
 
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
         for start in range(0, len(self._numbers), rows):
