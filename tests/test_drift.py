@@ -18,6 +18,7 @@ from scipy.stats import chi2_contingency
 import pnorm
 from pnorm import rankers
 from pnorm._reasons import moved as _moved
+from pnorm._reasons.drift import drift_between
 
 RNG = np.random.default_rng(5)
 CITIES = ["Rome", "Oslo", "Bari", "Nice"]
@@ -563,7 +564,7 @@ def test_a_column_is_compared_among_the_rows_that_have_a_value(is_profile):
     lam = np.random.default_rng(0).normal(size=len(H))
     before = pnorm.profile(old, H, lam) if is_profile else old
     every = pnorm.drift(before, new, H, lam)
-    found = _drift.drift_between(before, new, H, lam, among_known="when")
+    found = drift_between(before, new, H, lam, among_known="when")
     of_known = pnorm.drift(rows_of(old, np.flatnonzero(~undated)), new, H, lam)
     assert "when (weekday)" in every.moved
     assert tells(" ".join(every.warnings), "none of the rows have missing values, and 10.0 % had")

@@ -20,8 +20,8 @@ from pnorm._command.columns import Columns
 from pnorm._command.job import Found, Job, Pairs, beyond
 from pnorm._command.terminal import pasted, program
 from pnorm._job import hold_out
-from pnorm._reasons.drift import MUCH
 from pnorm._reasons.explain import spread_of_columns
+from pnorm._reasons.moved import MUCH
 from pnorm._report import markup
 from pnorm._report.verdicts import (
     Verdict,
