@@ -384,3 +384,14 @@ def test_a_value_of_one_row_is_neither_of_the_others(monkeypatch, counted):
     pos[7, 0] = neg[9, 1] = 1.0
     both(monkeypatch, pos, neg, pnorm.rankers.columns(3), 2.0, 30)
     assert sum(counted) > 5
+
+
+@pytest.mark.parametrize("p", [1.0, 64.0])
+def test_an_overlap_that_counts_as_a_touch_is_no_ordinary_round(counted, p):
+    for tiny in (5e-324, 1e-310, 1e-300):
+        pos, neg = np.array([[0.0], [1.0], [3.0]]), np.array([[tiny], [-2.0], [-1.0]])
+        lam, trace = pnorm.train(pos, neg, None, p, 1)
+        touching, _ = pnorm.train(pos, np.minimum(neg, 0.0), None, p, 1)
+        np.testing.assert_allclose(lam, touching, rtol=1e-12)
+        assert trace.n_iter == 1
+    assert sum(counted) == 0

@@ -989,7 +989,7 @@ cdef class Rounds:
         if self.groups.n:
             return self.grouped_round(j, sign, step)
         gap = self.pos.low[j] - self.neg.high[j] if sign > 0.0 else self.neg.low[j] - self.pos.high[j]
-        if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
+        if gap >= 0.0:
             return -1
         out = &self.pos.leaves[self.leaf_of[j]]
         step[0] = self.step_by_code(j, sign) if out.features else self.step_by_row(j, sign)
