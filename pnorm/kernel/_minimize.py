@@ -65,14 +65,15 @@ def minimize(
 
     Parameters
     ----------
-    pos, neg, kernel : as in `train`
+    pos, neg, kernel : as in `pnorm.kernel.train`
         The rows and the kernel.
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi. The hinge needs `smoothing`.
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1. As in `train`.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+        As in `pnorm.kernel.train`.
     price : Price, optional
-        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `train`.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.kernel.train`.
     lam : float
         λ, from 1e-140 to 1e140.
     smoothing : float
@@ -81,15 +82,15 @@ def minimize(
         The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
     max_iter : int
         Largest number of Newton steps.
-    pos_weight, neg_weight, pos_group, neg_group : as in `train`
+    pos_weight, neg_weight, pos_group, neg_group : as in `pnorm.kernel.train`
         Case weights and query groups.
     memory_limit : float
         Largest number of bytes. About 32 bytes are needed for each pair of rows, 56 with p > 1 or a `price`. More rows
         are refused.
     n_threads : int, optional
-        Number of threads; by default, one for each core that this process may use. As in `train`.
+        Number of threads; by default, one for each core that this process may use. As in `pnorm.kernel.train`.
     **kernel_params : object
-        As in `train`.
+        As in `pnorm.kernel.train`.
 
     Returns
     -------

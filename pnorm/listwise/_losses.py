@@ -122,7 +122,7 @@ def kendall_tau_loss(scores: Scores, y: Grades, *, group: GroupLabels | None = N
     y : array_like, shape (r,)
         The grades, any real numbers. Pairs of one grade do not count in the sum, but r is the number of all rows.
     group : array_like, optional
-        Lists, as in `train`. The mean over the lists is returned. A list without pairs has the loss 0.
+        Lists, as in `pnorm.listwise.train`. The mean over the lists is returned. A list without pairs has the loss 0.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def kendall_tau_hinge(scores: Scores, y: Grades, *, group: GroupLabels | None = 
     y : array_like, shape (r,)
         The grades, any real numbers. Pairs of one grade do not count, as in the loss.
     group : array_like, optional
-        Lists, as in `train`. The mean over the lists is returned.
+        Lists, as in `pnorm.listwise.train`. The mean over the lists is returned.
 
     Returns
     -------
