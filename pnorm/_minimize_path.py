@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Grades, GroupLabels, Label, Labels, Numbers, Rows, Vector, Weights
 from pnorm._solvers.building import objectives_of, rankers_of, tables_of
-from pnorm._solvers.few_columns import FewColumns, few_of
+from pnorm._solvers.few_columns import few_of
 from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem
 from pnorm._threads import Pool
 from pnorm._trace import Trace
-from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, Signs, WeakRankers
+from pnorm.rankers import WeakRankers
 from pnorm.rankers._coded import BothSides, counted_of
 
 _POINTS = 25
@@ -255,8 +254,14 @@ def minimize_path(
     >>> bool((path.gap < 1e-10).all())
     True
     """
-    asked = asked_of(p, l1, l2, penalty, tol, max_iter, method, push)
-    makes = [objective_of(power, price, loss, smoothing) for power in asked.p]
+    along, powers, weights, penalties = _path_of(p, l1, l2)
+    tol = _checks.nonnegative(tol, "tol")
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    if method is not None:
+        _checks.choice(method, "method", ("newton", "lbfgs"))
+    _checks.push(push)
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    makes = [objective_of(power, price, loss, smoothing) for power in powers]
     rows = given(
         pos,
         neg,
@@ -286,40 +291,19 @@ def minimize_path(
         counted = counted.seen_by(push)
         objectives = objectives_of(makes, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
-        return asked.follow(problem, objectives, rankers, wanted, few)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """The checked arguments of a path."""
-
-    along: str
-    p: list[float]
-    l1: list[float]
-    l2: list[float] | None
-    """None for the default."""
-    counted: str
-    tol: float
-    max_iter: int
-    method: str | None
-
-    def follow(
-        self, problem: Problem, objectives: list[Objective], rankers: Rankers, signs: Signs, few: FewColumns | None
-    ) -> MinimizerPath:
-        """Minimise for all points."""
-        check_supported(problem, self.method)
-        l2 = _default(largest_penalty(problem)) if self.l2 is None else self.l2
-        of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(self.p, self.l1, l2))
+        check_supported(problem, method)
+        l2s = _default(largest_penalty(problem)) if penalties is None else penalties
+        of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, weights, l2s))
         lams, traces = np.empty((of_p.size, len(rankers))), {}
-        units, how = units_of(problem, rankers, self.counted), (self.tol, self.max_iter, self.method)
-        for k, lam, trace in follow(problem, objectives, of_p, of_l1, of_l2, signs, *how, units, few):
+        how = tol, max_iter, method, units_of(problem, rankers, penalty)
+        for k, lam, trace in follow(problem, objectives, of_p, of_l1, of_l2, wanted, *how, few):
             lams[k], traces[k] = lam, trace
-        in_order = tuple(traces[k] for k in range(of_p.size))
-        return MinimizerPath(self.along, of_p, of_l1, of_l2, lams, in_order, tuple(rankers.names))
+    in_order = tuple(traces[k] for k in range(of_p.size))
+    return MinimizerPath(along, of_p, of_l1, of_l2, lams, in_order, tuple(rankers.names))
 
 
-def asked_of(p: Any, l1: Any, l2: Any, penalty: str, tol: float, max_iter: int, method: str | None, push: str) -> Asked:
-    """Check what `minimize_path` is asked for."""
+def _path_of(p: Any, l1: Any, l2: Any) -> tuple[str, list[float], list[float], list[float] | None]:
+    """Return which of p, l1 and l2 is the path, and the values of each, after checks; None for the default l2."""
     paths = [name for name, x in (("p", p), ("l1", l1)) if not isinstance(x, numbers.Real)]
     if paths and l2 is None:
         l2 = 0.0
@@ -327,17 +311,10 @@ def asked_of(p: Any, l1: Any, l2: Any, penalty: str, tol: float, max_iter: int, 
     if len(paths) != 1:
         got = " and ".join(paths) + " are sequences" if paths else "none is a sequence"
         raise ValueError(f"one of p, l1 and l2 must be a sequence, the path, and the others numbers; {got}")
-    along = paths[0]
     powers = _checks.several(p, "p", _checks.power)
     weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"), 0)
     penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"), 0)
-    tol = _checks.nonnegative(tol, "tol")
-    max_iter = _checks.count(max_iter, "max_iter", 0)
-    if method is not None:
-        _checks.choice(method, "method", ("newton", "lbfgs"))
-    _checks.push(push)
-    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
-    return Asked(along, powers, weights, penalties, penalty, tol, max_iter, method)
+    return paths[0], powers, weights, penalties
 
 
 def largest_penalty(problem: Problem) -> float:
