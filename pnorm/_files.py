@@ -10,9 +10,7 @@ import contextlib
 import errno
 import json
 import os
-import re
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -55,15 +53,6 @@ _INSTEAD = {
 }
 """Members of an estimator that a scoring function lacks, and what to use instead."""
 
-_ROOM = 5
-"""Smallest number of characters of a file per list; twice as many per dictionary. A list in memory takes 100 bytes
-or more, a dictionary 230, so files of only these, such as [[],[],[]], would need too much memory."""
-
-
-_STRING = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)', re.DOTALL)
-"""A string of JSON, in which brackets are text, or the rest of a file where it has no end; each character is looked at
-once."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoringFunction:
@@ -101,10 +90,6 @@ class ScoringFunction:
     ValueError, TypeError
         If `lam` is not one finite number per weak ranker, `average` not one per column of ``H.column_names``, `p` is
         below 1, or an argument has another type.
-
-    See Also
-    --------
-    save : Write it to a file: ``pnorm.save(path, model)``.
 
     Examples
     --------
@@ -346,9 +331,8 @@ def save(
     Parameters
     ----------
     path : str or path-like
-        The file. An existing file is replaced in one step at the end. If an error occurs before, it is unchanged, and
-        no other file remains. If the process is killed or the machine fails, either the old or the new file is there
-        and complete. A hidden file ``.pnorm-*.tmp`` may then remain beside it and can be deleted.
+        The file. An existing file is replaced in one step at the end, and is unchanged after an error. If the process
+        is killed, a hidden file ``.pnorm-*.tmp`` may remain beside it and can be deleted.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker. Or a `ScoringFunction`, or a fitted estimator of `pnorm.sklearn`; weak
         rankers, power, intercept, slope, cut-off, and what its reasons compare with are then taken from it, and only
@@ -378,16 +362,8 @@ def save(
     OSError
         If the file cannot be written.
 
-    See Also
-    --------
-    load : Read the file.
-
-    Notes
-    -----
-    `load` returns a `ScoringFunction`. It scores and explains rows as the estimator does, without scikit-learn and
-    without running code from a pickle. It cannot be fitted again or cross-validated. To load the estimator itself, with
-    its labels, reports and certificate, write it with ``joblib.dump(model, path)``, and load it with ``joblib.load``
-    from trusted sources only.
+    Notes ----- `load` returns a `ScoringFunction`. To load the estimator itself, write it with ``joblib.dump(model,
+    path)``, and load it with ``joblib.load`` from trusted sources only.
 
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
     package), ``p``, ``intercept``, ``slope`` (if it is not 1), ``cutoff`` (the dictionary of `Cutoff.to_dict`) and
@@ -471,15 +447,12 @@ def load(path: _Path) -> ScoringFunction:
     ----------
     path : str or path-like
         The file. It need not come from a trusted source: it is JSON, no code in it is run, and every field is checked.
-        (A pickle contains code. Load pickles from trusted sources only.) Reading takes at most 50 times the memory of
-        the file.
+        Reading takes at most 50 times the memory of the file.
 
     Returns
     -------
     ScoringFunction
-        With ``lam``, ``H``, ``p``, ``intercept``, ``slope``, ``cutoff``, ``metadata``, ``score(X)``,
-        ``decision_function(X)``, ``probability(X)``, ``predict(X)`` and ``explain(X)``. It is no estimator of
-        scikit-learn, even if one was saved. ``joblib.dump`` and ``joblib.load`` keep the estimator itself (see `save`).
+        It is no estimator of scikit-learn, even if one was saved (see `save`).
 
     Raises
     ------
@@ -494,10 +467,7 @@ def load(path: _Path) -> ScoringFunction:
     >>> import pnorm
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
     >>> pnorm.save(path, [0.5, -1.0])
-    >>> model = pnorm.load(path)
-    >>> model.H
-    <2 weak rankers: x0, x1>
-    >>> model.score([[1.0, 2.0], [3.0, 4.0]])
+    >>> pnorm.load(path).score([[1.0, 2.0], [3.0, 4.0]])
     array([-1.5, -2.5])
     """
     name = shown(os.fsdecode(os.fspath(path)), 1000)
@@ -592,23 +562,17 @@ def _replace_by(target: str, fill: Callable[[BinaryIO], object]) -> None:
 def _model(text: str, name: str) -> ScoringFunction:
     """Return the model of a text, or raise a ValueError that says what is wrong with it."""
     try:
-        outside = _STRING.sub("", text)
-        lists, dictionaries = outside.count("["), outside.count("{")
-        if _ROOM * (lists + 2 * dictionaries - 1000) > len(text):
-            raise ValueError(
-                f"it has {lists + dictionaries} lists and dictionaries in {len(text)} characters, which would take "
-                "more memory than a model may"
-            )
-        data = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
-        )
-        _checks.shallow(data, "it")
+        data = _checks.parsed(text)
         fields = _checks.Fields(data, "its contents", _FORMAT, _VERSION)
         H = from_dict(fields.get("H"))
         lam = np.array(fields.numbers("lam", len(H)))
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
         b, slope = fields.real_if_there("intercept"), fields.real_if_there("slope")
-        cutoff = _to_cutoff(fields.of(dict, "cutoff")) if "cutoff" in data else None
+        cutoff = None
+        if "cutoff" in data:
+            from pnorm._cutoff import Cutoff
+
+            cutoff = Cutoff.from_dict(fields.of(dict, "cutoff"))
         beside: dict[str, Any] = {} if slope is None else {"slope": slope}
         if "compared_with" in data:
             rows = _checks.Fields.part(fields.of(dict, "compared_with"), "'compared_with'")
@@ -632,35 +596,3 @@ def _is_cutoff(cutoff: Any) -> Cutoff:
     if not isinstance(cutoff, Cutoff):
         raise TypeError(f"cutoff must be what pnorm.cutoff returns; got {type(cutoff).__name__}")
     return cutoff
-
-
-def _to_cutoff(data: dict[str, Any]) -> Cutoff:
-    from pnorm._cutoff import Cutoff
-
-    return Cutoff.from_dict(data)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the field {_checks.shown(twice)} appears twice")
-    return found
-
-
-def _constant(word: str) -> Any:
-    raise ValueError(f"it has the number {word}; every number must be finite")
-
-
-def _float(digits: str) -> float:
-    value = float(digits)
-    if not np.isfinite(value):
-        raise ValueError(f"it has the number {shown(digits)}, more than a double holds")
-    return value
-
-
-def _integer(digits: str) -> int:
-    length = len(digits.lstrip("-"))
-    if length > _checks.DIGITS:
-        raise ValueError(f"it has an integer of {length} digits; no number needs more than {_checks.DIGITS}")
-    return int(digits)

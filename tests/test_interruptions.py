@@ -19,7 +19,7 @@ import pnorm
 from pnorm import _blas, _threads
 from pnorm._solvers import folds
 from pnorm._solvers import lbfgs as _lbfgs
-from pnorm._storage.coded import Feature
+from pnorm._storage.features import Feature
 
 rng = np.random.default_rng(20)
 POS, NEG = rng.normal(size=(40, 4)).round(2) + 0.3, rng.normal(size=(60, 4)).round(2)

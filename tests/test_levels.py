@@ -514,7 +514,7 @@ def test_a_column_is_read_by_its_distinct_values(monkeypatch):
 
 @pytest.mark.parametrize("places", [0, 1, 3])
 def test_texts_of_one_hash_are_told_apart(monkeypatch, places):
-    monkeypatch.setattr(_checks.tables, "_PLACES", places)
+    monkeypatch.setattr(_checks.values, "_PLACES", places)
     words = np.array(TEXT)[np.random.default_rng(places).integers(0, len(TEXT), 50)]
     codes, labels = _checks.labels(words, "y", 50)
     assert [labels[k] for k in codes] == words.tolist()

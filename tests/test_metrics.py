@@ -20,7 +20,7 @@ from scipy.stats import t as student
 import pnorm
 from pnorm import metrics
 from pnorm.metrics import _shares
-from pnorm.metrics._ranked_list import DistinctScores
+from pnorm.metrics._distinct import DistinctScores
 from pnorm.metrics._shares import first_rows
 
 SCALAR = {

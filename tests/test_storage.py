@@ -21,10 +21,12 @@ from pnorm import _threads, rankers
 from pnorm._solvers import building, descent
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem
-from pnorm._storage import coded
-from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
+from pnorm._storage import codebook
+from pnorm._storage.codebook import Schema
+from pnorm._storage.coded import Coded
 from pnorm._storage.combined import Closed, Negated, Repeated, Stacked
 from pnorm._storage.dense import Dense
+from pnorm._storage.features import Codes, Cuts, Feature
 from pnorm._storage.sparse import Sparse
 from pnorm._storage.sparse_coded import SparseCoded
 from pnorm._storage.store import OfMatrix, store, store_part
@@ -309,7 +311,7 @@ def test_words_hold_every_feature(n_rows):
     rng = np.random.default_rng(6)
     for _ in range(20):
         levels = rng.choice([1, 2, 3, 5, 16, 17, 64, 65, 255, 256, 257, 4000], size=rng.integers(1, 30))
-        words = coded._packed(levels, n_rows)
+        words = codebook._packed(levels, n_rows)
         for wide in (False, True):
             for i, size in enumerate(words.size[int(wide)]):
                 own = np.flatnonzero((words.wide == wide) & (words.word == i))

@@ -9,9 +9,11 @@ from pnorm._checks.accepted import *
 from pnorm._checks.arrays import *
 from pnorm._checks.cells import *
 from pnorm._checks.documents import *
+from pnorm._checks.frames import *
 from pnorm._checks.functions import *
 from pnorm._checks.grouping import *
 from pnorm._checks.models import *
 from pnorm._checks.scalars import *
 from pnorm._checks.tables import *
+from pnorm._checks.values import *
 from pnorm._checks.words import *

@@ -16,28 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, Vector, is_columns, n_rows
+from pnorm._checks.frames import column_names, column_of, from_records, is_records, place_of, places
 from pnorm._checks.grouping import distinct, key
 from pnorm._checks.scalars import shown
-from pnorm._checks.tables import (
+from pnorm._checks.tables import beyond_exact, table
+from pnorm._checks.values import (
     Coded,
     Names,
     Values,
-    beyond_exact,
     cell,
     column_called,
-    column_names,
-    column_of,
     column_values,
-    from_records,
     is_missing,
-    is_records,
     level,
     listed,
-    place_of,
-    places,
     python,
     rows,
-    table,
 )
 from pnorm._checks.words import Plain, folded, numeral, plain_numbers, plainer
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
@@ -11,7 +14,7 @@ import numpy as np
 
 from pnorm._checks.grouping import key
 from pnorm._checks.scalars import choice, count, numbers_of, real, shown
-from pnorm._checks.tables import level
+from pnorm._checks.values import level
 
 _KINDS: dict[type, str] = {str: "a string", dict: "a dictionary", bool: "true or false"}
 
@@ -63,6 +66,55 @@ def _plain(x: Any, name: str) -> Any:
         f"{name} is of type {type(x).__name__}; a file holds strings, numbers, true, false, None, lists and "
         f"dictionaries{hint}"
     )
+
+
+_ROOM = 5
+"""Smallest number of characters of a file per list; twice as many per dictionary. A list in memory takes 100 bytes
+or more, a dictionary 230, so files of only these, such as [[],[],[]], would need too much memory."""
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)', re.DOTALL)
+"""A string of JSON, in which brackets are text, or the rest of a file where it has no end; each character is looked at
+once."""
+
+
+def parsed(text: str) -> Any:
+    """Return what a text of JSON holds; refuse one that would take too much memory, or that has odd numbers."""
+    outside = _STRING.sub("", text)
+    lists, dictionaries = outside.count("["), outside.count("{")
+    if _ROOM * (lists + 2 * dictionaries - 1000) > len(text):
+        raise ValueError(
+            f"it has {lists + dictionaries} lists and dictionaries in {len(text)} characters, which would take more "
+            "memory than a model may"
+        )
+    data = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+    shallow(data, "it")
+    return data
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the field {shown(twice)} appears twice")
+    return found
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"it has the number {word}; every number must be finite")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if not np.isfinite(value):
+        raise ValueError(f"it has the number {shown(digits)}, more than a double holds")
+    return value
+
+
+def _integer(digits: str) -> int:
+    length = len(digits.lstrip("-"))
+    if length > DIGITS:
+        raise ValueError(f"it has an integer of {length} digits; no number needs more than {DIGITS}")
+    return int(digits)
 
 
 class Fields:

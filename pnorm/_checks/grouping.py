@@ -18,7 +18,7 @@ from pnorm._checks import scalars
 from pnorm._checks.arrays import Array, Vector, as_array, grades, numbered, refuse_masked, shape_of, vector, weights
 from pnorm._checks.records import record
 from pnorm._checks.scalars import share, shown
-from pnorm._checks.tables import Coded, Values, column_values, is_missing, listed
+from pnorm._checks.values import Coded, Values, column_values, is_missing, listed
 
 
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:

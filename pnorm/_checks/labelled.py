@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Vector, is_columns, is_sparse, n_rows, scores, summable, weights
+from pnorm._checks.frames import column_names, from_records
 from pnorm._checks.grouping import labels
 from pnorm._checks.scalars import shown
-from pnorm._checks.tables import column_names, from_records, sparse
+from pnorm._checks.tables import sparse
 from pnorm._checks.text import first
 from pnorm._checks.words import numeral
 

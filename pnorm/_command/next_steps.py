@@ -23,11 +23,7 @@ from pnorm._job import hold_out
 from pnorm._reasons.explain import spread_of_columns
 from pnorm._reasons.moved import MUCH
 from pnorm._report import markup
-from pnorm._report.verdicts import (
-    Verdict,
-    advice,
-    texts,
-)
+from pnorm._report.verdicts import Verdict, advice, texts
 from pnorm.rankers._table import ID_BY_NAME, ID_OF_SEVERAL, suspects
 
 _SOME = 10_000

@@ -21,11 +21,7 @@ from pnorm._job.tested import ALONE, first_places, reasons
 from pnorm._reasons import fingerprint
 from pnorm._reasons.explain import average_row
 from pnorm._report.report import Beside
-from pnorm._report.verdicts import (
-    NO_PROBABILITIES,
-    doubt_of_probabilities,
-    unwritten_probabilities,
-)
+from pnorm._report.verdicts import NO_PROBABILITIES, doubt_of_probabilities, unwritten_probabilities
 from pnorm._tables import RANK
 from pnorm.rankers._table import Table, suspects
 

@@ -15,7 +15,8 @@ from pnorm._checks.labelled import sides_of_scores
 from pnorm._checks.text import shown
 from pnorm._cutoff.cuts import Cut, DrawnRows, HeldOutRows, ReweightedRows, complete, precise, quantile
 from pnorm._cutoff.record import Cutoff, Interval
-from pnorm.metrics._ranked_list import Estimate, warn_of_labels
+from pnorm.metrics._estimates import Estimate
+from pnorm.metrics._ranked_list import warn_of_labels
 from pnorm.metrics._shares import high as _high
 from pnorm.metrics._shares import low as _low
 

@@ -16,7 +16,7 @@ from pnorm._categories import warn
 from pnorm._checks import Scores, Vector
 from pnorm._checks.text import shown
 from pnorm._cutoff.cuts import quantile, shares_at_nodes, whole
-from pnorm.metrics._ranked_list import Estimate
+from pnorm.metrics._estimates import Estimate
 from pnorm.metrics._shares import share
 
 _NONE = 0.005

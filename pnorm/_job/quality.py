@@ -16,23 +16,22 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm.metrics import Roc, ScoreTable
 from pnorm.metrics._by_name import by_chance, first_negatives
+from pnorm.metrics._distinct import DistinctScores
+from pnorm.metrics._distinct import Measure as OfCounts
+from pnorm.metrics._estimates import Estimate, moved
 from pnorm.metrics._heights import _at_top
 from pnorm.metrics._merged import MergedList
 from pnorm.metrics._rank_sums import _average
 from pnorm.metrics._ranked_list import (
     _BLOCK,
     PLACES,
-    DistinctScores,
-    Estimate,
     PartialAuc,
     RankedList,
     _Side,
     estimates,
     estimates_by_place,
     grouped_places,
-    moved,
 )
-from pnorm.metrics._ranked_list import Measure as OfCounts
 from pnorm.metrics._roc import _auc
 from pnorm.metrics._shares import Calibration, FirstRows, calibration, calibration_slope, first_rows
 from pnorm.metrics._shares import hits as _hits

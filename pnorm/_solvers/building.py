@@ -11,9 +11,7 @@ from pnorm import _checks
 from pnorm._categories import Seen, tell
 from pnorm._checks import CaseWeights
 from pnorm._solvers.problem import Before, Problem
-from pnorm._solvers.reductions import (
-    NAMES,
-)
+from pnorm._solvers.reductions import NAMES
 from pnorm._storage.base import Table
 from pnorm._storage.combined import Negated, Repeated
 from pnorm._storage.store import Piece, seen, select_rows, store, unscaled

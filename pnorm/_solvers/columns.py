@@ -23,7 +23,8 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import Rows, reduction
 from pnorm._solvers.wide import hessian_times
 from pnorm._storage.base import Index, Table, added, bounds_of
-from pnorm._storage.coded import Coded, Schema
+from pnorm._storage.codebook import Schema
+from pnorm._storage.coded import Coded
 from pnorm._storage.combined import Negated
 from pnorm._threads import Pass, over_blocks
 

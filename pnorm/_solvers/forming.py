@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._solvers.reductions import (
-    FormedWeights,
-    Rows,
-    each,
-    reduction,
-)
+from pnorm._solvers.reductions import FormedWeights, Rows, each, reduction
 from pnorm._solvers.steps import Steps, sums_after_steps
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import intercept_of

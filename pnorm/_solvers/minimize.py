@@ -28,7 +28,7 @@ from pnorm._solvers.proximal import PROXIMAL, proximal
 from pnorm._solvers.sampled import SAMPLED, approach, with_little_l2
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._storage.base import Table
-from pnorm._storage.coded import Schema
+from pnorm._storage.codebook import Schema
 from pnorm._trace import RANK_BY, Trace
 from pnorm.rankers import Rankers
 

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._solvers.reductions import (
-    FormedWeights,
-    Rows,
-    WeightedRows,
-    reduction,
-)
+from pnorm._solvers.reductions import FormedWeights, Rows, WeightedRows, reduction
 from pnorm._storage.double_double import compensated_dot
 from pnorm._threads import then
 

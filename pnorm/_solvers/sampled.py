@@ -33,8 +33,10 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._solvers.shapes import ENOUGH, SLOW, SWEEPS, line_search, newton_step
-from pnorm._storage.coded import BYTE, Coded, Codes, Schema
+from pnorm._storage.codebook import Schema
+from pnorm._storage.coded import Coded
 from pnorm._storage.combined import Negated
+from pnorm._storage.features import BYTE, Codes
 from pnorm._threads import SERIAL
 from pnorm.objectives._pnorm import PNorm
 

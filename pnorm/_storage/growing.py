@@ -16,7 +16,8 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks.text import naming
 from pnorm._storage.base import Index, Table
-from pnorm._storage.coded import Coded, Schema, words_of_rows
+from pnorm._storage.codebook import Schema, words_of_rows
+from pnorm._storage.coded import Coded
 from pnorm._storage.combined import Closed, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse

@@ -19,8 +19,8 @@ from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Some, Vector
 from pnorm._core import _bins, _dense
-from pnorm._storage.coded import padded
 from pnorm._storage.dense import runs_of
+from pnorm._storage.features import padded
 from pnorm._threads import Pool, blocks, slices
 
 _ROWS = 2**12

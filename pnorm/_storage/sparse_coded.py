@@ -31,8 +31,10 @@ from pnorm._storage.base import (
     scatter_of_moments,
     tasks_of_columns,
 )
-from pnorm._storage.coded import BYTE, CELLS, Codebook, Cuts
+from pnorm._storage.codebook import Codebook
+from pnorm._storage.coded import CELLS
 from pnorm._storage.double_double import two_sum
+from pnorm._storage.features import BYTE, Cuts
 from pnorm._threads import SERIAL, Pass, blocks, over_blocks, slices
 
 _EPS = float(np.finfo(np.float64).eps)

@@ -20,9 +20,11 @@ from pnorm._checks import Vector
 from pnorm._checks.records import record
 from pnorm._core import _bins
 from pnorm._storage.base import Index, Table
-from pnorm._storage.coded import BYTE, Codebook, Coded, Codes, Cuts, Feature, Schema
+from pnorm._storage.codebook import Codebook, Schema
+from pnorm._storage.coded import Coded
 from pnorm._storage.combined import Closed, Stacked
 from pnorm._storage.dense import Dense
+from pnorm._storage.features import BYTE, Codes, Cuts, Feature
 from pnorm._storage.sparse import Sparse
 from pnorm._storage.sparse_coded import SparseCoded
 from pnorm._threads import SERIAL, Pool

@@ -12,7 +12,8 @@ from pnorm._blas import dot
 from pnorm._checks import Discount, Gain, Grades, GroupLabels, Scores, Vector
 from pnorm._core import _lists
 from pnorm.metrics import ndcg
-from pnorm.metrics._by_list import discounted, discounts_of, gains_of, opened
+from pnorm.metrics._by_list import opened
+from pnorm.metrics._gains import discounted, discounts_of, gains_of
 
 HARD = 1e12
 """Sum of r^3 over the assignments of a run above which a warning states their time; a unit takes about 0.5 ns."""

@@ -16,12 +16,7 @@ from pnorm._blas import dot
 from pnorm._checks import Discount, Gain, Grades, GroupLabels, Rows, Seed, Vector
 from pnorm._recorders import Columns, Recorder, attach_trace, progress_range
 from pnorm._threads import Pool, blocks
-from pnorm.listwise._losses import (
-    HARD,
-    Kendall,
-    Ndcg,
-    RankingLoss,
-)
+from pnorm.listwise._losses import HARD, Kendall, Ndcg, RankingLoss
 
 _FIRST = 0.1
 """Length of the first step, relative to the step that would bring a linear surrogate to zero."""

@@ -70,11 +70,11 @@ from pnorm.metrics._by_list import (
     mean_reciprocal_rank,
     ndcg,
 )
+from pnorm.metrics._estimates import Estimate
 from pnorm.metrics._first_rows import enrichment_factor, precision_at, recall_at
 from pnorm.metrics._heights import heights, positives_at_top, r_max, reverse_heights
 from pnorm.metrics._merged import ScoreTable
 from pnorm.metrics._rank_sums import average_precision, bedroc, discounted_gain_at_top
-from pnorm.metrics._ranked_list import Estimate
 from pnorm.metrics._risks import Chain, p_norm_risk, theorem1
 from pnorm.metrics._roc import Crossing, Roc, auc, crossing, partial_auc, roc_counts
 from pnorm.metrics._summary import Summary, difference, summary

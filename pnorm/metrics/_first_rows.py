@@ -10,12 +10,10 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
+from pnorm.metrics._distinct import DistinctScores
+from pnorm.metrics._estimates import Estimate
 from pnorm.metrics._merged import ScoreTable, ranked
-from pnorm.metrics._ranked_list import (
-    DistinctScores,
-    Estimate,
-    RankedList,
-)
+from pnorm.metrics._ranked_list import RankedList
 from pnorm.metrics._shares import first_rows
 
 

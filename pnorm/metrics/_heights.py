@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
 from pnorm._checks.labelled import sides_of_scores
+from pnorm.metrics._distinct import DistinctScores
 from pnorm.metrics._merged import ScoreTable, ranked
-from pnorm.metrics._ranked_list import (
-    DistinctScores,
-)
 
 
 def heights(

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Labels, Scores, Vector, Weights
 from pnorm._checks.labelled import sides_of_scores
+from pnorm.metrics._distinct import Counts, DistinctScores, Measure
+from pnorm.metrics._estimates import Estimate
 from pnorm.metrics._ranked_list import (
     AveragePrecision,
-    Counts,
-    DistinctScores,
-    Estimate,
-    Measure,
     OneList,
     RankedList,
     SideOfCounts,

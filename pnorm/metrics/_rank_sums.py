@@ -11,17 +11,10 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
+from pnorm.metrics._distinct import Counts, DistinctScores, Measure, cumulated, dots
 from pnorm.metrics._first_rows import _first
 from pnorm.metrics._merged import ScoreTable, ranked
-from pnorm.metrics._ranked_list import (
-    AveragePrecision,
-    Counts,
-    DistinctScores,
-    Measure,
-    RankedList,
-    cumulated,
-    dots,
-)
+from pnorm.metrics._ranked_list import AveragePrecision, RankedList
 
 
 def average_precision(

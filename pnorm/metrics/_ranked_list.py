@@ -22,154 +22,38 @@ from pnorm import _checks
 from pnorm._categories import warn
 from pnorm._checks import Vector
 from pnorm._checks.labelled import BY_LABELS
-
-Counts = NDArray[Any]
-"""Integers, or sums of weights."""
+from pnorm.metrics._distinct import LEAST, Counts, DistinctScores, Measure, dots
+from pnorm.metrics._estimates import Estimate, moved
 
 _LABELS = 4, 20
 """Rows from which on vectors may look like labels, by more than their values and by these alone."""
 
 
-class Estimate(float):
-    """A measure with its interval: a float that also has `low`, `high` and `confidence`.
-
-    It unpacks into value, low, high. ``print`` shows ``value [low, high]``. A format (``f"{x:.3f}"``) and ``float(x)``
-    give the value alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pnorm
-    >>> rng = np.random.default_rng(0)
-    >>> found = pnorm.metrics.auc(rng.normal(1, 1, 200), rng.normal(0, 1, 200), confidence=0.95)
-    >>> value, low, high = found
-    >>> found.low == low < value < found.high == high, found.confidence
-    (True, 0.95)
-    >>> f"{found:.3f}" == f"{value:.3f}"
-    True
-    """
-
-    low: float
-    """Lower end of the interval."""
-    high: float
-    """Upper end of the interval."""
-    confidence: float
-    """The confidence of the interval, from 0 to 1; 1 for the certain bounds of a `ScoreTable`."""
-
-    def __new__(cls, value: float, low: float, high: float, confidence: float) -> Estimate:
-        """Make a float that keeps its interval."""
-        made = super().__new__(cls, value)
-        made.low, made.high, made.confidence = low, high, confidence
-        return made
-
-    def __reduce__(self) -> tuple[type[Estimate], tuple[float, ...]]:
-        return Estimate, (*self, self.confidence)
-
-    def __iter__(self) -> Iterator[float]:
-        return iter((float(self), self.low, self.high))
-
-    def __repr__(self) -> str:
-        ends = f"{self.low:.6g}, {self.high:.6g}"
-        if self.low == self.high and self.confidence < 1.0:
-            ends = f"{self.low:.6g} in all resamples"
-        return f"{float(self):.6g} [{ends}]"
-
-
-@dataclass(frozen=True)
-class DistinctScores:
-    """Numbers of positives and negatives at each distinct score, best first; sums of weights if rows have weights.
-
-    The last axis runs over the scores. The axis before it, if any, runs over resamples.
-    """
-
-    pos: Counts
-    neg: Counts
-
-    @cached_property
-    def curve(self) -> tuple[Counts, Counts]:
-        """The ROC curve in counts: negatives and positives down to each score, from (0, 0) on."""
-        return cumulated(self.neg), cumulated(self.pos)
-
-    @property
-    def above(self) -> Counts:
-        """Positives above each score."""
-        return self.curve[1][..., :-1]
-
-    @property
-    def not_above(self) -> Counts:
-        """Positives at or below each score: the height of a negative with this score."""
-        return np.cumsum(self.pos[..., ::-1], axis=-1)[..., ::-1]
-
-    @cached_property
-    def ranks(self) -> Counts:
-        """Rows down to each score, from 0 on."""
-        false, true = self.curve
-        return false + true
-
-    @cached_property
-    def share(self) -> Counts:
-        """The share of positives in the rows at each score, 0 if there are no rows."""
-        return self.pos / np.maximum(np.diff(self.ranks, axis=-1), LEAST)
-
-    @property
-    def even(self) -> DistinctScores:
-        """The weights of each side divided by a power of two near their sum; products then keep their digits."""
-        if self.pos.dtype == self.neg.dtype == np.intp:
-            return self
-        sides = self.pos + 0.0, self.neg + 0.0
-        return DistinctScores(*(np.ldexp(side, -np.frexp(side.sum(axis=-1, keepdims=True))[1]) for side in sides))
-
-    def moved(self, side: str, share: float, up: bool) -> DistinctScores:
-        """Return the list with a share of one side, ``"pos"`` or ``"neg"``, above all other rows, or below them."""
-        all_rows = {"pos": self.pos + 0.0, "neg": self.neg + 0.0}
-        taken = {name: share * counts if name == side else 0.0 * counts for name, counts in all_rows.items()}
-        rest = {name: counts - taken[name] for name, counts in all_rows.items()}
-        parts = (taken, rest) if up else (rest, taken)
-        return DistinctScores(*[np.concatenate([part[name] for part in parts], axis=-1) for name in all_rows])
-
-    @cached_property
-    def first(self) -> Any:
-        """The place of the best negative; the last axis has one element."""
-        return (self.neg > 0).argmax(axis=-1, keepdims=True)
-
-
-def cumulated(counts: Counts) -> Counts:
-    """Return the sums down to each element of the last axis, from 0 on."""
-    sums = np.zeros((*counts.shape[:-1], counts.shape[-1] + 1), counts.dtype)
-    np.cumsum(counts, axis=-1, out=sums[..., 1:])
-    return sums
-
-
-def dots(a: Counts, b: Counts) -> Any:
-    """Return the sums of a * b over the last axis, without BLAS: its bits may depend on the number of threads."""
-    return np.einsum("...c,...c->...", a, b)
-
-
-LEAST = 5e-324
-"""Replaces a denominator of 0 where the numerator is 0 too."""
-
 _TINY = 1e-150
+
 
 _SAME = 1e-12
 """A difference of two values of a measure that may come from rounding."""
 
+
 _STILL = 1e-24
 """A variance of an AUC over resamples up to which these agree, but for rounding."""
 
+
 _BLOCK = 1 << 14
 """Size of an array over resamples. It limits the number of resamples measured at a time: arrays stay in the cache."""
+
 
 _KEPT = 1 << 21
 """The size of an array that is freed before the first resample. From then on glibc keeps freed memory up to this size.
 Without it, glibc returns the arrays of each resample to the system and gets them back page by page: with 94,800 rows
 a resample took 7.0 ms, and takes 2.6 ms now."""
 
+
 _FEW = 16
 """From this many rows per distinct row, counts are drawn instead of rows: a binomial number takes as long as about
 ten rows."""
 
-Measure = Callable[[DistinctScores], Any]
-"""A function of the counts at the distinct scores, over their last axis."""
 
 PLACES = 2048
 """Largest number of places of a list in resamples. With more distinct scores, scores further down are put together in
@@ -626,13 +510,6 @@ def bounded(
     """Return the estimates of measures of one list; those at the end of their range have both ends (`ByOrder`)."""
     pairs = zip(found, of, strict=True)
     return [of_one.bounded(x, at, sizes) if isinstance(of_one, ByOrder) else x for x, of_one in pairs]
-
-
-def moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
-    """Return the interval moved to another value, and cut to the range of the measure."""
-    by = value - float(estimate)
-    low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
-    return Estimate(value, low, high, estimate.confidence)
 
 
 def grouped_places(at: DistinctScores, most: int) -> NDArray[np.intp]:

@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 from pnorm import _checks, objectives
 from pnorm._checks import Label, Labels, Scores, Seed, Vector, Weights
 from pnorm._checks.labelled import sides_of_scores
+from pnorm.metrics._distinct import LEAST, Counts, DistinctScores, dots
 from pnorm.metrics._heights import heights
 from pnorm.metrics._merged import ScoreTable, ranked
-from pnorm.metrics._ranked_list import (
-    LEAST,
-    Counts,
-    DistinctScores,
-    dots,
-)
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 

@@ -10,11 +10,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Label, Labels, Numbers, Scores, Seed, Vector, Weights
 from pnorm.metrics._merged import ScoreTable, ranked
-from pnorm.metrics._ranked_list import (
-    Auc,
-    PartialAuc,
-    RankedList,
-)
+from pnorm.metrics._ranked_list import Auc, PartialAuc, RankedList
 
 
 class Roc(NamedTuple):

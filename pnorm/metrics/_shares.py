@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betaincinv, expit, ndtr, ndtri
 
 from pnorm._checks import Vector
-from pnorm.metrics._ranked_list import DistinctScores, Estimate
+from pnorm.metrics._distinct import DistinctScores
+from pnorm.metrics._estimates import Estimate
 
 _EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 """Shares of the rows between which probabilities are compared with what happened; the top is told apart more finely."""

@@ -13,16 +13,13 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import DataFrame, Label, Labels, Scores, Seed, Weights
 from pnorm._checks.labelled import sides_of_scores
+from pnorm.metrics._distinct import Measure
+from pnorm.metrics._estimates import Estimate
 from pnorm.metrics._first_rows import _drawn, _first, _of_first
 from pnorm.metrics._heights import _at_top, _r_max
 from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._rank_sums import _average, _bedroc, _gain
-from pnorm.metrics._ranked_list import (
-    Estimate,
-    Measure,
-    PartialAuc,
-    estimates,
-)
+from pnorm.metrics._ranked_list import PartialAuc, estimates
 from pnorm.metrics._roc import _auc
 
 

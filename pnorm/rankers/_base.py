@@ -16,7 +16,7 @@ from pnorm._categories import Seen
 from pnorm._checks import Rows, Vector
 from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
-from pnorm._storage.coded import Feature
+from pnorm._storage.features import Feature
 from pnorm._storage.store import OfFeature, OfMatrix, Piece
 
 _FORMAT, _VERSION = "pnorm.rankers", 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Kinds, Lines, Monotone, Rows
 from pnorm._checks.text import shown
-from pnorm._storage.coded import LARGEST_FEATURE
+from pnorm._storage.features import LARGEST_FEATURE
 from pnorm._threads import Pool
 from pnorm.rankers._base import Found, Index, Rankers
 from pnorm.rankers._learner import How, Learner

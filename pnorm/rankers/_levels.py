@@ -14,7 +14,7 @@ from pnorm._categories import Column, Seen, distinct, tell
 from pnorm._checks import Rows, Vector
 from pnorm._checks.text import shown
 from pnorm._storage import scoring
-from pnorm._storage.coded import LARGEST_FEATURE, Codes, Feature
+from pnorm._storage.features import LARGEST_FEATURE, Codes, Feature
 from pnorm._storage.store import Piece
 from pnorm.rankers._base import MISSING, Found, Index, Rankers, _Levels, _Shape, coded, kind, names_of, too_wide
 

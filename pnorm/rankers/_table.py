@@ -16,7 +16,7 @@ from pnorm._categories import Seen, Unread, tell
 from pnorm._checks import DATE, DURATION, ONLY, TIME, Cells, Coded, Lines, Vector
 from pnorm._checks.text import aligned, first, shown
 from pnorm._storage import scoring
-from pnorm._storage.coded import LARGEST_FEATURE
+from pnorm._storage.features import LARGEST_FEATURE
 from pnorm._storage.store import OfFeature, Piece
 from pnorm.rankers import _numbers, _times
 from pnorm.rankers._base import Found, Index, Rankers, Signs, kind

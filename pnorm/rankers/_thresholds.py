@@ -16,7 +16,7 @@ from pnorm import _checks
 from pnorm._checks import Lines, Monotone, Rows, Vector
 from pnorm._checks.text import first
 from pnorm._storage import scoring
-from pnorm._storage.coded import LARGEST_FEATURE, Cuts, Feature
+from pnorm._storage.features import LARGEST_FEATURE, Cuts, Feature
 from pnorm._storage.store import Piece
 from pnorm._threads import Pool
 from pnorm.rankers._base import (

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pnorm import _checks
 from pnorm._checks import Rows, Vector
-from pnorm._storage.coded import LARGEST_FEATURE
+from pnorm._storage.features import LARGEST_FEATURE
 from pnorm.rankers import Rankers, _Categories, _Columns
 from pnorm.sklearn._rows import LabelledRows
 
