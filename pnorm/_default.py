@@ -27,18 +27,17 @@ from pnorm.rankers import Rankers
 from pnorm.rankers._alike import deal, joined, near_copies, once, units_of
 from pnorm.rankers._table import Table
 
-LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
+LINES, BOTH, STEPS = "lines", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
 
 MADE: dict[str, tuple[Lines, str]] = {
     LINES: (ONLY, "l2"),
-    CUTS: (False, "l2"),
     BOTH: (True, "l2"),
     STEPS: (False, "l1"),
 }
 """The lines of each kind, and the penalty that is compared along a path."""
 
-TERMS = {BOTH: "lines with fine steps", STEPS: "step functions", CUTS: "step functions", LINES: "straight lines"}
+TERMS = {BOTH: "lines with fine steps", STEPS: "step functions", LINES: "straight lines"}
 """Words for the terms of a score, by the kind of its weak rankers."""
 
 OFFERED = (BOTH, STEPS, LINES)
@@ -99,13 +98,8 @@ class Kind(NamedTuple):
     """Whether to compare the stronger half of the penalties only."""
 
 
-def kinds(
-    pos: Any, neg: Any, *, names: Any = None, monotone: Any = None, linear: Lines | None = None, **of_cuts: Any
-) -> dict[str, Kind]:
-    """Return the kinds of weak rankers that two matrices allow.
-
-    Constant columns cannot be cut. `linear` is whether columns have a line; None compares the kinds of `OFFERED`.
-    """
+def kinds(pos: Any, neg: Any, *, names: Any = None, monotone: Any = None, **of_cuts: Any) -> dict[str, Kind]:
+    """Return the kinds of weak rankers that two matrices allow. Constant columns cannot be cut."""
     of_columns = {"names": names, "monotone": monotone}
     size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.width(pos, "pos")
     if not _checks.is_sparse(pos):
@@ -114,25 +108,25 @@ def kinds(
         if (low == high).all():
             return {LINES: Kind(partial(rankers.normalized, **of_columns), "l2", strong=is_wide(size))}
     of_cuts["n_cuts"] = cuts_of(size, of_cuts.get("n_cuts", N_CUTS))
-    return _kinds(partial(rankers.quantile_thresholds, **of_cuts, missing="own", **of_columns), size, linear)
+    return _kinds(partial(rankers.quantile_thresholds, **of_cuts, missing="own", **of_columns), size)
 
 
-def kinds_of_table(size: Size, *, linear: Lines | None = None, **of_table: Any) -> dict[str, Kind]:
+def kinds_of_table(size: Size, **of_table: Any) -> dict[str, Kind]:
     """Return the kinds of weak rankers of a table of mixed columns; `of_table` are options of `rankers.from_table`."""
     of_table["n_cuts"] = cuts_of(size, of_table.get("n_cuts", N_CUTS))
-    return _kinds(partial(rankers.from_table, **of_table), size, linear)
+    return _kinds(partial(rankers.from_table, **of_table), size)
 
 
-def kinds_of(table: Table, size: Size, linear: Lines | None = None) -> dict[str, Kind]:
-    """Return the kinds of weak rankers of a table, for which those of every `linear` were made from all rows."""
-    return _kinds(lambda *_, linear: table.with_lines(linear), size, linear)
+def kinds_of(table: Table, size: Size) -> dict[str, Kind]:
+    """Return the kinds of weak rankers of a table, for which those with lines and without were made from all rows."""
+    return _kinds(lambda *_, linear: table.with_lines(linear), size)
 
 
-def _kinds(make: Callable[..., Rankers], size: Size, linear: Lines | None) -> dict[str, Kind]:
+def _kinds(make: Callable[..., Rankers], size: Size) -> dict[str, Kind]:
     """Return the kinds that are compared; `make` makes their weak rankers from both sides, with such lines."""
     return {
         name: Kind(partial(make, linear=MADE[name][0]), MADE[name][1], strong=is_wide(size))
-        for name in _offered(linear, size)
+        for name in ((BOTH,) if is_wide(size) else OFFERED)
     }
 
 
@@ -146,15 +140,6 @@ def is_wide(size: Size) -> bool:
 def cuts_of(size: Size, n_cuts: int = N_CUTS) -> int:
     """Return the number of cuts of a column, at most `n_cuts`."""
     return max(1, min(n_cuts, _CUTS_OF_WIDE, _RANKERS_OF_WIDE // size[1])) if is_wide(size) else n_cuts
-
-
-def _offered(linear: Lines | None, size: Size) -> tuple[str, ...]:
-    """Return the kinds that are compared, given whether there is a line."""
-    if linear == ONLY:
-        return (LINES,)
-    if is_wide(size):
-        return (CUTS,) if linear is False else (BOTH,)
-    return OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
 
 
 Size = tuple[int, int]

@@ -61,18 +61,14 @@ def test_the_rows_say_which_kinds_there_are():
     missing[0, 1] = np.nan
     constant = np.full((3, 2), 7.0)
     whole = ["line + cuts", "steps", "lines"]
-    for rows, linear, expected in (
-        ((pos, neg), None, whole),
-        ((missing, neg), None, whole),
-        ((neg, missing), None, whole),
-        ((pos, neg), True, ["line + cuts"]),
-        ((missing, neg), True, ["line + cuts"]),
-        ((pos, neg), False, ["cuts", "steps"]),
-        ((missing, neg), "only", ["lines"]),
-        ((constant, constant), None, ["lines"]),
-        ((constant, constant + np.arange(2)), None, whole),
+    for rows, expected in (
+        ((pos, neg), whole),
+        ((missing, neg), whole),
+        ((neg, missing), whole),
+        ((constant, constant), ["lines"]),
+        ((constant, constant + np.arange(2)), whole),
     ):
-        made = _default.kinds(*rows, linear=linear)
+        made = _default.kinds(*rows)
         assert list(made) == expected
         assert [kind.along for kind in made.values()] == ["l1" if name == "steps" else "l2" for name in expected]
         for kind in made.values():
@@ -229,7 +225,6 @@ def test_a_wide_table_has_few_cuts_and_strong_penalties():
     assert len(kinds["line + cuts"].make(wide[:20], wide[20:])) == 70 * 32
     assert list(_default.kinds(long[:200], long[200:])) == ["line + cuts", "steps", "lines"]
     assert list(_default.kinds(wide[:20, :64], wide[20:, :64])) == ["line + cuts", "steps", "lines"]
-    assert list(_default.kinds(wide[:20], wide[20:], linear="only")) == ["lines"]
     assert _default.cuts_of((200, 5000)) == 3
     assert _default.cuts_of((200, 10**5)) == 1
     assert _default.cuts_of((60, 70), 5) == 5

@@ -198,7 +198,7 @@ def _kinds(pos: Any, neg: Any, settings: Settings, whole: Whole | None) -> Mappi
         known = _default.kinds_of_table(size, n_threads=settings.n_threads, **more)
     if settings.t_max is None:
         return known
-    kind = next((name for name in (_default.CUTS, _default.STEPS) if name in known), next(iter(known)))
+    kind = _default.STEPS if _default.STEPS in known else next(iter(known))
     return {kind: known[kind]}
 
 
