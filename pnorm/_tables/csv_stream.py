@@ -21,6 +21,9 @@ from pnorm._tables.text import BLANKS, Decoder, Layout, body, layout, names_of
 _HEAD = 2**20
 """Bytes that are used to detect the format of a file."""
 
+_NAMES = 2**17
+"""Bytes, or a line if that is longer, in which the names are."""
+
 _BYTES = 2**22
 """Bytes that are read at once; rows that the csv module reads take up to 75 times as much memory."""
 
@@ -60,7 +63,7 @@ class CsvStream(Stream):
         self.how: Layout = how
         lines = body(head, how)
         line = re.search(rb"[^\r\n]+", lines)
-        some = lines[: max(_HEAD, line.end() + 1 if line else 0)].decode("utf-8", "ignore")
+        some = lines[: max(_NAMES, line.end() + 1 if line else 0)].decode("utf-8", "ignore")
         self.header: list[str] = next((row for _, row in numbered_rows(path, some, how)), [])
         self.names: list[str] = []
         if not self.header:
