@@ -200,38 +200,41 @@ class HeldRows:
         """log F_p; log of the sum of q; intercept; constant that is missing in the scores, since directions are
         centred; bound on the terms of all scores; multiplications, change of exponents and sum of v since the weights
         were formed."""
-        self._v: Vector | None = None
         self._tallies: list[Vector] | None = None
         self._tally: list[Vector] = []
         """Room for the tallies of compiled code."""
         groups, coded = problem.objective.groups, problem.table.coded
         multiplies = bool(coded.any())
         multiplies &= groups is None or 2 * _CELLS * groups.n <= problem.n_pos + problem.n_neg
-        self.rounds = self._compiled(signs, multiplies)
+        self._share_at_one = np.empty(0 if groups is None else groups.n)
+        leaves = self._leaves()
+        # The weights at p = 1 say what z is. Those of dense rankers alone take no more memory than a block of rows.
+        held = leaves is not None and (multiplies or (groups is None and problem.n_neg <= ROWS))
+        self._v: Vector | None = np.empty(problem.n_neg) if held and problem.objective.traits.p != 1.0 else None
         # With coded rankers only, scores are not stored. They follow from lam at the cost of a few rounds.
-        self._keeps_scores = self.rounds is None or not (multiplies and bool(coded.all()))
+        self._keeps_scores = leaves is None or not (multiplies and bool(coded.all()))
         self._f: Scores | None = (f := problem.scores(lam))
         if lam.any():
             self.now[WIDEST] = self._size()
             _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
-        self._weigh()
+        self._weigh()  # takes memory itself, so the compiled loop makes its room afterwards
+        self.rounds = None if leaves is None else self._compiled(leaves, signs)
 
-    def _compiled(self, signs: NDArray[np.int8] | None, multiplies: bool) -> _descent.Rounds | None:
-        """The compiled loop, with room for what it needs; None if the rows or the objective have none.
-
-        `multiplies` says whether weights are multiplied by code, or by group and code.
-        """
+    def _leaves(self) -> tuple[list[_descent.Leaf], list[_descent.Leaf]] | None:
+        """The outputs of both sides that the compiled loop reads; None if the rows or the objective have none."""
         problem, objective = self.problem, self.problem.objective
         if not isinstance(objective, PNorm) or not problem.in_memory:
             return None
         pos, neg = [table.leaves() for table in problem.tables]
-        if pos is None or neg is None:
-            return None
+        return None if pos is None or neg is None else (pos, neg)
+
+    def _compiled(
+        self, leaves: tuple[list[_descent.Leaf], list[_descent.Leaf]], signs: NDArray[np.int8] | None
+    ) -> _descent.Rounds:
+        """The compiled loop, with room for what it needs."""
+        problem, objective = self.problem, self.problem.objective
+        assert isinstance(objective, PNorm)
         groups = None if objective.groups is None else objective.rows_of_groups()
-        # The weights at p = 1 say what z is. Those of dense rankers alone take no more memory than a block of rows.
-        if objective.p != 1.0 and (multiplies or (groups is None and problem.n_neg <= ROWS)):
-            self._v = np.empty(problem.n_neg)
-        self._share_at_one = np.empty(0 if objective.groups is None else objective.groups.n)
         self._tally = [np.empty(table.tally_size) for table in problem.tables]
         places = problem.table.places()
         facts = np.empty((13, problem.n_rankers))
@@ -243,7 +246,7 @@ class HeldRows:
         facts[12] = 0.0 if signs is None else signs
         steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
         limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
-        of_pos, of_neg = zip((pos, neg), self._column, (self.u, self.w), objective.log_c, self._tally, strict=True)
+        of_pos, of_neg = zip(leaves, self._column, (self.u, self.w), objective.log_c, self._tally, strict=True)
         centred = problem.offsets_taken is not None
         return _descent.Rounds(
             objective.p,
@@ -283,7 +286,7 @@ class HeldRows:
         self.now[[MULTIPLIED, CHANGED, V_TOTAL]] = 0.0, 0.0, 1.0
         self._rate, self._tallies = found.rate, None
         self._weights = HeldWeights((self.u, self.w), None, found.share)
-        if self.rounds is not None and found.share_at_one is not None:
+        if found.share_at_one is not None:
             self._share_at_one[:] = found.share_at_one
         self._forget_scores()
 
