@@ -14,6 +14,7 @@ from pnorm._command.main import main
 from pnorm.rankers._alike import deal, hashes, joined, near_copies, units_of
 
 sklearn = pytest.importorskip("pnorm.sklearn")
+from pnorm.sklearn._rows import LabelledRows  # noqa: E402
 
 N = 150
 
@@ -173,14 +174,13 @@ def test_units_of_two_kinds_are_joined():
     assert joined(None, np.arange(3)).tolist() == joined(np.arange(3), None).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("option", ["early_stopping", "cutoff"])
-def test_equal_rows_are_not_split_within_fit(option):
+def test_equal_rows_are_not_split_within_fit():
     X, y = rows(decimals=2)
     at = np.concatenate([np.arange(N), np.random.default_rng(2).choice(np.flatnonzero(y), 2 * N)])
-    known = sklearn._Rows(X[at], y[at], None, None, np.arange(at.size))
+    known = LabelledRows(X[at], y[at], None, None, np.arange(at.size))
     model = sklearn.PNormPush()
     model.classes_ = np.array([False, True])
-    parts = [{*at[part.number].tolist()} for part in model._split(known, option, 0)]
+    parts = [{*at[part.number].tolist()} for part in model._split(known)]
     assert min(map(len, parts)) > 5
     assert not parts[0] & parts[1]
 

@@ -687,7 +687,7 @@ def test_a_table_comes_from_a_pipe_and_scores_go_to_one(tmp_path):
     sent, received = tmp_path / "rows", tmp_path / "scores"
     os.mkfifo(sent)
     os.mkfifo(received)
-    text = "x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(5_000))
+    text = "x,y\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(5_000))
     command = [
         sys.executable,
         "-P",

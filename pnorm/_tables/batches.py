@@ -38,6 +38,13 @@ class Batch(NamedTuple):
         names = _checks.column_names(self.table)
         return self.table[:, name] if names is None else _checks.column_of(self.table, names.index(str(name)), names)
 
+    def columns(self) -> dict[str, Any]:
+        """Return all columns, which have names."""
+        if _checks.is_columns(self.table):
+            return dict(self.table)
+        names = _checks.column_names(self.table) or ()
+        return {name: _checks.column_of(self.table, j, names) for j, name in enumerate(names)}
+
 
 class Batches:
     """The rows of a source in batches, in the order of the source, as often as they are iterated over.
@@ -47,8 +54,8 @@ class Batches:
 
     def __init__(self, source: Input, rows: int) -> None:
         names = source.names or ()
-        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-        if twice is not None:
+        if len(set(names)) < len(names):
+            twice = next(name for at, name in enumerate(names) if name in names[:at])
             raise TableError(f"the column name {shown(twice)} appears more than once in {source.told}")
         self._source, self._rows = source, rows
         self._columns: Sequence[int] | None = None

@@ -81,7 +81,8 @@ class CsvStream(Stream):
 
     def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
         """Yield tables of some columns."""
-        at = {name: self.names.index(name) for name in names}
+        places = {name: place for place, name in enumerate(self.names)}
+        at = {name: places[name] for name in names}
         for lines in self._lines(rows):
             if self._ends_with_delimiter:
                 self._check_last(lines)

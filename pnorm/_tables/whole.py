@@ -72,7 +72,8 @@ class Source:
     def _read(self, names: Sequence[str]) -> dict[str, Any]:
         batches = list(self._batches.only(names))
         self._place = place = places_of([batch.n_rows for batch in batches], [batch.place for batch in batches])
-        return {name: self._joined(name, [of.column(name) for of in batches], place) for name in names}
+        columns = [batch.columns() for batch in batches]
+        return {name: self._joined(name, [of[name] for of in columns], place) for name in names}
 
     def _joined(self, name: str, parts: list[Any], place: Place) -> Any:
         """Return a column of the rows of all batches."""
