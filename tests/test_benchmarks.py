@@ -67,7 +67,7 @@ print(json.dumps(answers))
 
 
 def test_every_script_says_what_it_measures_and_what_it_takes():
-    run = [sys.executable, "-W", "ignore", "-c", HELP, str(FOLDER)]
+    run = [sys.executable, "-P", "-W", "ignore", "-c", HELP, str(FOLDER)]
     answers = json.loads(subprocess.run(run, cwd=FOLDER.parent, capture_output=True, check=True).stdout)
     listed = re.findall(r"^\| `(\w+\.py)` \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(answers) == sorted(listed)  # the other files are shared by these

@@ -635,4 +635,4 @@ def test_the_blocks_of_the_page_run():
 def test_neither_library_is_imported():
     code = "import sys, pnorm.boosting; assert not {'lightgbm', 'xgboost', 'sklearn'} & set(sys.modules)"
     home = Path(pnorm.__file__).parents[1]
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=home)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, cwd=home)

@@ -2311,7 +2311,7 @@ def test_streams_that_are_closed_or_full(table):
         ([], [1], how, 2, "standard output: No space left on device"),
         ([], [1, 2], how, 2, ""),
     ]
-    words = [sys.executable, "-c", _ON_STREAMS, json.dumps([case[:3] for case in cases])]
+    words = [sys.executable, "-P", "-c", _ON_STREAMS, json.dumps([case[:3] for case in cases])]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     for (status, told), case in zip(lines, cases, strict=True):

@@ -142,7 +142,7 @@ def test_a_client_that_dies_leaves_nothing_behind_and_another_goes_on(tmp_path):
     with dask.config.set(scheduler="synchronous"):
         expected, _ = pnorm.dask.train(P, N, H, 4, 8)
     with workers() as cluster:
-        command = [sys.executable, "-c", _CLIENT, cluster.scheduler_address, str(tmp_path / "lam.npy")]
+        command = [sys.executable, "-P", "-c", _CLIENT, cluster.scheduler_address, str(tmp_path / "lam.npy")]
         path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
         env = os.environ | {"PYTHONPATH": path}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as client:
