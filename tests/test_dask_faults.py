@@ -143,7 +143,7 @@ def test_a_client_that_dies_leaves_nothing_behind_and_another_goes_on(tmp_path):
         expected, _ = pnorm.dask.train(P, N, H, 4, 8)
     with workers() as cluster:
         command = [sys.executable, "-P", "-c", _CLIENT, cluster.scheduler_address, str(tmp_path / "lam.npy")]
-        path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join(filter(None, [os.path.dirname(__file__), os.environ.get("PYTHONPATH")]))
         env = os.environ | {"PYTHONPATH": path}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as client:
             while int(client.stdout.readline()) < 5:
