@@ -362,8 +362,14 @@ def save(
     OSError
         If the file cannot be written.
 
-    Notes ----- `load` returns a `ScoringFunction`. To load the estimator itself, write it with ``joblib.dump(model,
-    path)``, and load it with ``joblib.load`` from trusted sources only.
+    See Also
+    --------
+    load : Read the file.
+
+    Notes
+    -----
+    `load` returns a `ScoringFunction`. To load the estimator itself, write it with ``joblib.dump(model, path)``, and load
+    it with ``joblib.load`` from trusted sources only.
 
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
     package), ``p``, ``intercept``, ``slope`` (if it is not 1), ``cutoff`` (the dictionary of `Cutoff.to_dict`) and

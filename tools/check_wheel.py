@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LARGEST = 1_500_000  # bytes of a wheel
+LARGEST = 1_550_000  # bytes of a wheel
 COMPILERS = ("cc", "gcc", "clang", "cl")
 
 
