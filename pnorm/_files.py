@@ -368,8 +368,8 @@ def save(
 
     Notes
     -----
-    `load` returns a `ScoringFunction`. To load the estimator itself, write it with ``joblib.dump(model, path)``, and load
-    it with ``joblib.load`` from trusted sources only.
+    `load` returns a `ScoringFunction`. To load the estimator itself, write it with ``joblib.dump(model, path)``, and
+    load it with ``joblib.load`` from trusted sources only.
 
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
     package), ``p``, ``intercept``, ``slope`` (if it is not 1), ``cutoff`` (the dictionary of `Cutoff.to_dict`) and
