@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, Vector, is_columns, n_rows
-from pnorm._checks.frames import column_names, column_of, from_records, is_records, place_of, places
+from pnorm._checks.frames import column_names, column_of, finder, from_records, is_records, places
 from pnorm._checks.grouping import distinct, key
 from pnorm._checks.scalars import shown
 from pnorm._checks.tables import beyond_exact, table
@@ -268,8 +268,9 @@ def kinds(given: Any, labels: Sequence[str], known: Collection[str], name: str) 
     if not isinstance(given, Mapping):
         raise TypeError(f"kinds must be a mapping from a column to a kind ({words}); got {shown(given)}")
     found: dict[int, Any] = {}
+    place_of = finder(labels, name, "kinds")
     for column, kind in given.items():
-        place = place_of(column, labels, name, "kinds")
+        place = place_of(column)
         if place in found:
             raise ValueError(f"kinds has column {place}, {shown(labels[place])}, twice")
         if isinstance(kind, (list, tuple)) and len(kind) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -197,8 +197,9 @@ def monotone(given: Any, labels: Sequence[str], name: str) -> dict[int, int]:
     if not isinstance(given, Mapping):
         raise TypeError(f"monotone must be a mapping from a column to 1 or -1; got {shown(given)}")
     signs: dict[int, int] = {}
+    place_of = finder(labels, name, "monotone")
     for column, sign in given.items():
-        place = place_of(column, labels, name, "monotone")
+        place = place_of(column)
         try:
             known = not isinstance(sign, (bool, np.bool_)) and sign in (1, -1, 0)
         except (TypeError, ValueError):
@@ -213,18 +214,25 @@ def monotone(given: Any, labels: Sequence[str], name: str) -> dict[int, int]:
     return {place: signs[place] for place in sorted(signs) if signs[place]}
 
 
-def place_of(column: Any, labels: Sequence[str], name: str, argument: str) -> int:
-    """Return the place of a column that an argument has by name or number."""
-    if not isinstance(column, str):
-        place = count(column, f"a column of {argument}", 0)
-        if place >= len(labels):
-            raise ValueError(f"{argument} has column {place}, counted from 0, and {name} has {len(labels)} columns")
-        return place
-    found = [place for place, label in enumerate(labels) if label == column]
-    if not found:
-        near = text.nearest(column, labels)
-        hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
-        raise ValueError(f"{argument} names the column {column!r:.60}, which is not in {name}{hint}")
-    if len(found) > 1:
-        raise ValueError(f"{argument} names the column {column!r:.60}, and {name} has two of this name; use a number")
-    return found[0]
+def finder(labels: Sequence[str], name: str, argument: str) -> Callable[[Any], int]:
+    """Return a function of a column that an argument has by name or number, which finds its place."""
+    at: dict[str, int] = {}
+    twice = {label for place, label in enumerate(labels) if at.setdefault(label, place) != place}
+
+    def place_of(column: Any) -> int:
+        if not isinstance(column, str):
+            place = count(column, f"a column of {argument}", 0)
+            if place >= len(labels):
+                raise ValueError(f"{argument} has column {place}, counted from 0, and {name} has {len(labels)} columns")
+            return place
+        if column not in at:
+            near = text.nearest(column, labels)
+            hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
+            raise ValueError(f"{argument} names the column {column!r:.60}, which is not in {name}{hint}")
+        if column in twice:
+            raise ValueError(
+                f"{argument} names the column {column!r:.60}, and {name} has two of this name; use a number"
+            )
+        return at[column]
+
+    return place_of

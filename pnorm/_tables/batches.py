@@ -38,13 +38,6 @@ class Batch(NamedTuple):
         names = _checks.column_names(self.table)
         return self.table[:, name] if names is None else _checks.column_of(self.table, names.index(str(name)), names)
 
-    def columns(self) -> dict[str, Any]:
-        """Return all columns, which have names."""
-        if _checks.is_columns(self.table):
-            return dict(self.table)
-        names = _checks.column_names(self.table) or ()
-        return {name: _checks.column_of(self.table, j, names) for j, name in enumerate(names)}
-
 
 class Batches:
     """The rows of a source in batches, in the order of the source, as often as they are iterated over.
@@ -108,10 +101,7 @@ class Batches:
         """Return the same rows with some columns, by name or number: only these are read from files."""
         width = self._source.width if self._columns is None else len(self._columns)
         labels = [str(j) for j in range(width)] if self.names is None else self.names
-        at, asked = {label: place for place, label in enumerate(labels)}, columns
-        if len(at) == len(labels):  # of 60,000 columns, each is found at once
-            asked = [at.get(column, column) if isinstance(column, str) else column for column in columns]
-        places = [_checks.place_of(column, labels, self.told, "columns") for column in asked]
+        places = list(map(_checks.finder(labels, self.told, "columns"), columns))
         if not places or len(set(places)) < len(places):
             got = f"{shown(list(columns))}, with a column twice" if places else "none"
             raise ValueError(f"columns must name one column at least, and each once; got {got}")

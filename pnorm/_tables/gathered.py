@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from pnorm._tables.arrow import columns_joined
 def joined(tables: Sequence[Any], names: Sequence[str] | None) -> Any:
     """Return tables one below the other, as a dictionary of columns; rows without names as an array or a list."""
     if names is not None:
-        return {name: _below([_column(table, c, name) for table in tables]) for c, name in enumerate(names)}
+        columns = [columns_of(table, names) for table in tables]
+        return {name: _below([of[name] for of in columns]) for name in names}
     if any(map(_checks.is_sparse, tables)):
         from scipy.sparse import vstack
 
@@ -23,14 +24,17 @@ def joined(tables: Sequence[Any], names: Sequence[str] | None) -> Any:
     return _below(tables)
 
 
-def _column(table: Any, c: int, name: str) -> Any:
-    """Return a column by its name, or by its place in a table without names."""
+def columns_of(table: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the columns of these names; in a table without names, those are the names of all its columns."""
     if _checks.is_columns(table):
-        return table[name]
-    names = _checks.column_names(table)
-    if names is not None:
-        return _checks.column_of(table, names.index(name), names)
-    return table[:, c] if hasattr(table, "dtype") else [row[c] for row in table]
+        return table  # type: ignore[no-any-return]
+    own = _checks.column_names(table)
+    if own is None:
+        return {
+            name: table[:, c] if hasattr(table, "dtype") else [row[c] for row in table] for c, name in enumerate(names)
+        }
+    at = {name: j for j, name in enumerate(own)}
+    return {name: _checks.column_of(table, at[name], own) for name in names}
 
 
 def _below(columns: Sequence[Any]) -> Any:

@@ -21,6 +21,7 @@ from pnorm._tables.arrow import columns_joined, reading, without_codes
 from pnorm._tables.batches import Batches, batches_of
 from pnorm._tables.files import Files, places_of
 from pnorm._tables.folder import Found
+from pnorm._tables.gathered import columns_of
 from pnorm._tables.inputs import Place
 from pnorm._tables.source import Fields, Lazy, TableError, floats_of, text_of, texts_of
 
@@ -72,7 +73,7 @@ class Source:
     def _read(self, names: Sequence[str]) -> dict[str, Any]:
         batches = list(self._batches.only(names))
         self._place = place = places_of([batch.n_rows for batch in batches], [batch.place for batch in batches])
-        columns = [batch.columns() for batch in batches]
+        columns = [columns_of(batch.table, names) for batch in batches]
         return {name: self._joined(name, [of[name] for of in columns], place) for name in names}
 
     def _joined(self, name: str, parts: list[Any], place: Place) -> Any:
