@@ -20,9 +20,7 @@ from pnorm._job.quality import Quality
 from pnorm._job.sample import in_proportion
 from pnorm._job.tested import Tested, means, typical
 from pnorm._reasons.explain import spread_of_score
-from pnorm._report.verdicts import (
-    counted_together,
-)
+from pnorm._report.verdicts import counted_together
 from pnorm.rankers._notes import is_of_columns
 
 _MATTERS = 0.2

@@ -5,10 +5,7 @@ from __future__ import annotations
 import builtins
 
 from pnorm._checks.words import NARROW, WIDE
-from pnorm.rankers import (
-    _numbers,
-    _times,
-)
+from pnorm.rankers import _numbers, _times
 from pnorm.rankers._readings import LEVELS_OF
 
 _OF_PYTHON = {

@@ -16,17 +16,7 @@ from pnorm import _checks
 from pnorm._checks import Coefficients, DataFrame, Vector, Weights, sheet
 from pnorm._checks.text import first, joined, shown
 from pnorm._reasons.moved import MUCH, SOME, ColumnDrift, _judged, _moved, _of_numbers
-from pnorm._reasons.profile import (
-    LEVELS,
-    TREND,
-    Profile,
-    Rows,
-    add_up,
-    check_sum,
-    coefficients_of,
-    parts,
-    profiled,
-)
+from pnorm._reasons.profile import LEVELS, TREND, Profile, Rows, add_up, check_sum, coefficients_of, parts, profiled
 from pnorm.rankers import WeakRankers, as_rankers
 
 MEANING = f"PSI, the population stability index, is 0 if nothing changed; {MUCH} or more is much."

@@ -13,16 +13,7 @@ from scipy.special import chdtrc
 
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
-from pnorm._reasons.profile import (
-    LEVELS,
-    TREND,
-    ColumnProfile,
-    Part,
-    Profile,
-    Rows,
-    bin_codes,
-    value_named,
-)
+from pnorm._reasons.profile import LEVELS, TREND, ColumnProfile, Part, Profile, Rows, bin_codes, value_named
 from pnorm._reasons.shapes import values_text
 
 SOME, MUCH = 0.1, 0.25

@@ -14,11 +14,7 @@ from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm._reasons.leaves import Leaf, leaves
 from pnorm._reasons.shapes import Shape, counted
-from pnorm.rankers import (
-    Rankers,
-    _Categories,
-    _Thresholds,
-)
+from pnorm.rankers import Rankers, _Categories, _Thresholds
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._table import Part, Table
 

@@ -26,12 +26,7 @@ from pnorm._reasons.rounding import Points, _as_rankers, _best_scale, _changed, 
 from pnorm._reasons.shapes import by_value, coefficients, counted, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import (
-    Rankers,
-    WeakRankers,
-    _Callables,
-    as_rankers,
-)
+from pnorm.rankers import Rankers, WeakRankers, _Callables, as_rankers
 from pnorm.rankers._table import WORD
 
 _MOST = 10**6

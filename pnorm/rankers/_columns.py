@@ -17,17 +17,7 @@ from pnorm._checks import Monotone, Rows, Vector
 from pnorm._checks.text import shown
 from pnorm._storage import scoring
 from pnorm._storage.store import OfMatrix, Piece
-from pnorm.rankers._base import (
-    Found,
-    Index,
-    Rankers,
-    Signs,
-    _Curve,
-    _Shape,
-    kind,
-    names_of,
-    too_wide,
-)
+from pnorm.rankers._base import Found, Index, Rankers, Signs, _Curve, _Shape, kind, names_of, too_wide
 
 _WIDEST = 2**31
 """Largest number of columns that an integer argument may request."""

@@ -12,9 +12,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import ONLY, Lines, Vector
 from pnorm._storage import scoring
-from pnorm.rankers._base import (
-    Index,
-)
+from pnorm.rankers._base import Index
 
 _ENDS = 1023
 """Largest number of ends of the levels of a line without cuts beside it."""

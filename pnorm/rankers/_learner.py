@@ -23,17 +23,7 @@ from pnorm.rankers._notes import ALL_RARE, ANY_CASE, DOUBTS, HAS_LEVELS, LEFT_OU
 from pnorm.rankers._oddities import LEAST_NUMBERS
 from pnorm.rankers._reader import Reader
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, is_missing
-from pnorm.rankers._sides import (
-    FEW,
-    LEAST,
-    AllDiffer,
-    Column,
-    LeaveOut,
-    Numbers,
-    OneSided,
-    Tally,
-    levels_of_one_side,
-)
+from pnorm.rankers._sides import FEW, LEAST, AllDiffer, Column, LeaveOut, Numbers, OneSided, Tally, levels_of_one_side
 from pnorm.rankers._table import (
     AGREES,
     ALIKE,

@@ -11,16 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pnorm._checks import DATE, DURATION, NUMBER, TIME
 from pnorm.rankers._forms import Form, Most, _most, all_of
 from pnorm.rankers._numbers import may_be_number, most_numbers, number_form, scaled, unit_of
-from pnorm.rankers._times import (
-    _is_date,
-    _is_time,
-    are_durations,
-    date_form,
-    duration,
-    meaning_of_m,
-    most_dates,
-    time,
-)
+from pnorm.rankers._times import _is_date, _is_time, are_durations, date_form, duration, meaning_of_m, most_dates, time
 
 SOME = 2000
 """Words, at most, of which it is looked whether most are numbers, or dates; of more, those with the smallest checksums,

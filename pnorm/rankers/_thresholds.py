@@ -19,19 +19,7 @@ from pnorm._storage import scoring
 from pnorm._storage.features import LARGEST_FEATURE, Cuts, Feature
 from pnorm._storage.store import Piece
 from pnorm._threads import Pool
-from pnorm.rankers._base import (
-    LINE,
-    MISSING,
-    Found,
-    Index,
-    Rankers,
-    Signs,
-    _Curve,
-    _Shape,
-    coded,
-    kind,
-    names_of,
-)
+from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers, Signs, _Curve, _Shape, coded, kind, names_of
 from pnorm.rankers._columns import _column, _OfColumns, _Plan
 from pnorm.rankers._cuts import Placed, _cuts, _sides_of
 
