@@ -1,4 +1,4 @@
-"""What the scripts share: their command lines, and public sets in random splits."""
+"""Command lines of the scripts, and public sets in random splits."""
 
 import argparse
 import csv

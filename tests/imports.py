@@ -1,4 +1,4 @@
-"""Which modules of the package import which, and the floors that follow."""
+"""The imports between the modules of the package, and the floors that follow."""
 
 import ast
 import functools

@@ -43,7 +43,7 @@ class Job:
     test: Rows | None
     """The rows of --test."""
     held: NDArray[np.bool_]
-    """Which rows of the file are held out."""
+    """True for the rows of the file that are held out."""
     told: str
     """The rows that the list is measured on, in words, such as "held-out rows"."""
     units: NDArray[np.intp] | None = None
@@ -55,7 +55,7 @@ class Job:
 
     @property
     def trained(self) -> NDArray[np.bool_]:
-        """Which rows are trained on."""
+        """True for the rows that are trained on."""
         return ~self.held if self.drawn is None else self.drawn.trained
 
     @property
@@ -96,7 +96,7 @@ class Job:
 
     @property
     def both_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which rows are positive, and which are negative."""
+        """Masks of the positive and of the negative rows."""
         return self.file.y, ~self.file.y
 
     def place(self, name: str, row: int) -> str | None:

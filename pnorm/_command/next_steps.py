@@ -1,4 +1,4 @@
-"""What to try next, with the commands to type."""
+"""The next steps that are worth a try, with the commands to type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `_descent` calls to share its passes among threads."""
+"""Threads that share the passes of `_descent`."""
 
 from cpython.pythread cimport PyThread_type_lock
 

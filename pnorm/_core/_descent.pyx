@@ -1480,7 +1480,7 @@ cdef class Rounds:
         return sum_over(&self.crew, tilt_block, &task)
 
     cdef double tilt_side(self, Rows* rows, double rate) noexcept nogil:
-        """The same of the weights of a side, which then have the sum one; returns the log of the sum before."""
+        """Multiply the weights of a side so, and divide them by their sum; returns the log of that sum."""
         cdef:
             Pass task = pass_over(rows)
             double total = self.tilted(rows, rate, rows.weights)

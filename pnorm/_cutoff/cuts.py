@@ -1,4 +1,4 @@
-"""Which cut keeps a target: sequences of tests, and the laws of the counts of held-out rows."""
+"""The choice of a cut that keeps a target: sequences of tests, and the laws of the counts of held-out rows."""
 
 from __future__ import annotations
 

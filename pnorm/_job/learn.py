@@ -39,7 +39,7 @@ def silent(stage: str, done: int = 0, of: int = 0) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """What may be set of learning and of the test; what is None is chosen, or not asked for."""
+    """Settings of learning and of the test; those that are None are chosen, or not asked for."""
 
     p: float | Sequence[float] | None = None
     """The power, or several to choose from."""

@@ -16,7 +16,7 @@ _OF_PYTHON = {
     "hours": "({}_moment(x, '1970-01-01 ') - datetime(1970, 1, 1)) / timedelta(hours=1)",
     "days": "{}_days(x)",
 }
-"""What Python reads off a date, a time of day or a duration."""
+"""Expressions in Python for the parts of a date, a time of day or a duration."""
 
 _IMPORTS = {
     "bisect_left": "from bisect import bisect_left",

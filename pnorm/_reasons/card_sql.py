@@ -102,7 +102,7 @@ def _odd_letters() -> list[tuple[str, str]]:
 _DIGITS = "'0123456789'"
 
 _FIELDS = {"y": (1, 4), "m": (6, 2), "d": (9, 2), "hh": (12, 2), "mi": (15, 2), "ss": (18, 2)}
-"""Where the parts of a date and time stand in its text: the first character, from 1, and how many."""
+"""Places of the parts of a date and time in its text: the first character, from 1, and how many."""
 
 _CLOCK = "((hh * 60 + mi) * 60 + ss) * 1000000 + us"
 
@@ -124,7 +124,7 @@ _READ_OFF = {
     "hour": "hh",
     "hours": _CLOCK,
 }
-"""What SQL reads off a date or a time of day."""
+"""Expressions in SQL for the parts of a date or a time of day."""
 
 
 def _case_of_time(column: PointsOf, start: str, x: str) -> str:

@@ -33,15 +33,15 @@ class Leaf:
     start: int
     """The number of its first ranker."""
     rows: Callable[[Any], Any]
-    """What it reads, from rows of the user's."""
+    """A function of the user's rows that returns those that the part reads."""
     table: Table | None = None
     """The table that it is of."""
     place: int = 0
-    """Which part of the table it is."""
+    """Its number among the parts of the table."""
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What the whole numbers from 0 stand for: the levels of an ordered category, no and yes."""
+        """Meanings of the whole numbers from 0: the levels of an ordered category, no and yes."""
         if self.table is None:
             return ()
         reading = self.table._parts[self.place][0].reading
@@ -49,7 +49,7 @@ class Leaf:
 
     @property
     def read_off(self) -> str:
-        """What it reads off a column of a table; "" for the column itself."""
+        """The key of what is read off a column of a table, such as the month; "" for the column itself."""
         return "" if self.table is None else self.table._parts[self.place][1].of
 
     @property
@@ -67,7 +67,7 @@ class Leaf:
 
     @property
     def form(self) -> Form:
-        """How the text of the column of the table is written."""
+        """The form of the text of the column of the table."""
         return Form() if self.table is None else self.table._parts[self.place][0].reading.form
 
     @property

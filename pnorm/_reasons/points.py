@@ -20,7 +20,7 @@ from pnorm.rankers._table import UNITS, WORD
 from pnorm.rankers._times import TRUTHS
 
 _TRUTH = "truth"
-"""What is read off a column of truth values, beside the keys of `OF` of `pnorm.rankers._table`."""
+"""The key of a column of truth values, beside those of `OF` of `pnorm.rankers._table`."""
 
 _TO_STORE = {
     "": ("numbers in text", "plain numbers, such as 1234.5"),

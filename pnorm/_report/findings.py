@@ -1,4 +1,4 @@
-"""What the report tells, before it is text."""
+"""The findings of a report, before they are text."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Findings:
 
     @property
     def these(self) -> str:
-        """What the rows are called."""
+        """The name of the rows in sentences."""
         if self.held_out:
             return "held-out rows" if self.of_test else "rows with labels"
         return "training rows"

@@ -1,4 +1,4 @@
-"""What a problem asks of the rows of a part."""
+"""The reductions by which a problem learns of its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What solvers share: a line search that certificates tolerate, and conjugate gradients."""
+"""A line search that certificates tolerate, and conjugate gradients, for all solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What held-out rows say: the deviation of the AUC and of the push from their means."""
+"""Bounds from held-out rows: the deviation of the AUC and of the push from their means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gradient descent and Newton's method share: checks, records and gradients."""
+"""Checks, records and gradients of gradient descent and Newton's method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the cuts of a column are, and its line."""
+"""The places of the cuts of a column, and its line."""
 
 from __future__ import annotations
 

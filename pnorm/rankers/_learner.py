@@ -1,4 +1,4 @@
-"""What a column of a table becomes: its weak rankers, or why it is left out, and what is told of it."""
+"""The weak rankers of a column of a table, or the reason why it is left out, with notes on it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class How:
 
 
 class Learner(Reader):
-    """What a column becomes."""
+    """A column on its way to weak rankers, with the notes on it."""
 
     def __init__(self, how: How, c: int, column: Column, wish: Any, sign: int) -> None:
         super().__init__(column, how.labels[c], wish)

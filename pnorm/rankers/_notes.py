@@ -61,7 +61,7 @@ _DOES = {
     ANY_CASE: ("merges spellings", SPELLED),
     "leave out": ("drops what is known only after the outcome", LEAKS, AGREE, ONE_SIDED),
 }
-"""What words of `kinds` do, and the lines of the warning that they are hints of."""
+"""For words of `kinds`, their effect, and the lines of the warning that hint at them."""
 
 _WIDTH = 120
 """Characters of a line of a warning, at most."""
@@ -87,7 +87,7 @@ class TableWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Note:
-    """What is told of a column."""
+    """A note on a column."""
 
     kind: str
     text: str
@@ -101,12 +101,12 @@ def in_order(notes: Sequence[Note]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a column becomes."""
+    """The plan of a column, and the source of its weak rankers."""
 
     plan: ColumnPlan
     source: Source | None = None
     ask: Ask | None = None
-    """Which values count as missing, or what is in doubt."""
+    """A doubt about the column, such as values that may count as missing."""
     kinds: frozenset[str] = frozenset()
     """The kinds of its notes."""
 

@@ -1,4 +1,4 @@
-"""What is odd in the values of a column: words for missing values, ids, codes, and values that tell the label."""
+"""Oddities in the values of a column: words for missing values, ids, codes, and values that tell the label."""
 
 from __future__ import annotations
 

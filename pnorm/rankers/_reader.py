@@ -1,4 +1,4 @@
-"""How a column of a table is read: the kind and the form that fit its values."""
+"""The reading of a column of a table: the kind and the form that fit its values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ReadAs:
 
 
 class Reader:
-    """How a column is read, with notes on it; `wish` is the kind that is asked for, None for any."""
+    """A column whose reading is looked for, with notes on it; `wish` is the kind that is asked for, None for any."""
 
     def __init__(self, column: Column, label: str, wish: Any) -> None:
         self._column, self._sides, self._label, self._wish = column, column.sides, label, wish

@@ -58,7 +58,7 @@ def both_classes(f: Vector, p: float, slope: float) -> NDArray[np.float64]:
 
 
 class Later:
-    """What is computed on request from rows that stay out of pickles, or with `keeps` before one is made."""
+    """A result that is computed on request from rows that stay out of pickles, or with `keeps` before one is made."""
 
     def __init__(self, compute: Callable[[], Any] | None, found: Any = None, keeps: bool = False) -> None:
         self._compute, self._found, self._asking, self._keeps = compute, found, Lock(), keeps
