@@ -501,6 +501,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _n_threads(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
 
+    def _seed(self) -> int:
+        """Return a seed; of a generator given as `random_state` it is another one each time."""
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
     @property
     def _names(self) -> list[str] | None:
         return list(getattr(self, "feature_names_in_", ())) or None
@@ -705,8 +709,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.cv, numbers.Integral):
             raise ValueError("X is a Dask collection, of which some rows choose: cv must be a number of folds")
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        rows, labels, weight, sizes = drawn(X, y, sample_weight, default.MOST, seed)
+        rows, labels, weight, sizes = drawn(X, y, sample_weight, default.MOST, self._seed())
         known = self._fit(rows, np.array(labels), weight, None)
         given = bool(self.l1) or self.l2 is not None
         share = 1.0 if given else max(min(default.MOST, n) / n for n in sizes.values())
@@ -804,8 +807,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             own = callable(self.rankers) and not isinstance(self.rankers, Rankers)
             kinds = {"": default.Kind(lambda pos, neg: self._weak_rankers(rows, pos, neg), "l2", own)}
-        state = self.random_state
-        seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
+        seed = self._seed()
         weights = {name: c for name, c in rows.about().items() if name.endswith("weight")}
         more: dict[str, Any] = {"push": self.push, "penalty": default.PENALTY, "max_columns": self.max_columns}
         more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
